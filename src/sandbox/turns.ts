@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 /** Work that waits, by owner: that of one owner first in, first out. */
-export class OwnerQueues {
+class OwnerQueues {
   readonly #waiting = new Map<string, Set<() => void>>();
 
   /** Waits for its turn. Rejects at once when the signal aborts; its place is free then. */

@@ -1,7 +1,6 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import { withComponents } from './openapi-components.ts';
 import { exampleOf } from './openapi-examples.ts';
-import { operationSummary } from './openapi-summaries.ts';
 
 /** The parts of openapi.json that do not come from routes. Tags are shown in this order. */
 const DOCUMENT = {
@@ -66,18 +65,27 @@ const POINTS_DESCRIPTIONS: typeof STATUS_DESCRIPTIONS = {
 export const OPENAPI: FastifyDynamicSwaggerOptions = {
   openapi: DOCUMENT,
   transform({ schema, url, route }) {
-    if (schema === undefined || schema.hide === true) return { schema: schema ?? {}, url };
-    const summary = schema.summary ?? operationSummary(schema.operationId ?? url);
+    const rules = route.config?.rules;
+    if (rules?.operation === undefined) return { schema: { ...schema, hide: true }, url };
+    const { id: operationId, summary } = rules.operation;
     const tag = TAGS.find(([pattern]) => pattern.test(url))?.[1] ?? 'Service';
-    const example = schema.body === undefined ? null : exampleOf(url);
+    const example = schema?.body === undefined ? null : exampleOf(url);
     const body = example === null ? {} : { body: { ...(schema.body as object), examples: [example] } };
-    const texts = route.config?.rules?.rawBody === 'points' ? POINTS_DESCRIPTIONS : STATUS_DESCRIPTIONS;
-    const response = Object.entries((schema.response ?? {}) as Record<string, object>).map(([status, answer]) => {
+    const texts = rules.rawBody === 'points' ? POINTS_DESCRIPTIONS : STATUS_DESCRIPTIONS;
+    const response = Object.entries((schema?.response ?? {}) as Record<string, object>).map(([status, answer]) => {
       return [status, { ...answer, description: texts[status] }];
     });
-    const security = route.config?.rules?.role == null ? {} : { security: [{ key: [] }] };
+    const security = rules.role === null ? {} : { security: [{ key: [] }] };
     return {
-      schema: { ...schema, summary, ...security, tags: [tag], ...body, response: Object.fromEntries(response) },
+      schema: {
+        ...schema,
+        operationId,
+        summary,
+        ...security,
+        tags: [tag],
+        ...body,
+        response: Object.fromEntries(response),
+      },
       url,
     };
   },

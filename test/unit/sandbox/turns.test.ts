@@ -43,6 +43,18 @@ test('work that fails gives its turn on', async () => {
   assert.equal(await next, 'next');
 });
 
+test('without a limit of places, work beyond that of its owner waits, and that of another begins at once', async () => {
+  const { begun, run, end } = recorded({ places: Number.POSITIVE_INFINITY, ofOwner: 2 });
+  const all = ['a1', 'a2', 'a3', 'a4'].map((name) => run('ann', name));
+  all.push(run('bob', 'b1'));
+  assert.deepEqual(begun, ['a1', 'a2', 'b1']);
+  await end('a2');
+  assert.deepEqual(begun, ['a1', 'a2', 'b1', 'a3']);
+  for (const name of ['a1', 'a3', 'b1', 'a4']) await end(name);
+  await Promise.all(all);
+  assert.deepEqual(begun, ['a1', 'a2', 'b1', 'a3', 'a4']);
+});
+
 test('with two places one is left to other owners', async () => {
   const { begun, run, end, turns } = recorded({ places: 2, ofOwner: 1 });
   const all = ['a1', 'a2', 'a3'].map((name) => run('ann', name));

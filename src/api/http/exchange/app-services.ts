@@ -1,8 +1,8 @@
 import type { Metrics } from '../../../ops/metrics.ts';
 import type { ReceivePoints } from '../../../records/received-points.ts';
+import type { Turns } from '../../../sandbox/turns.ts';
 import type { KeyRing } from '../../accounts/keys/key-ring.ts';
 import type { Calls } from '../../accounts/metering.ts';
-import type { OwnerSlots } from '../../accounts/owner-slots.ts';
 import type { RefusedCalls } from '../../accounts/refused-calls.ts';
 import type { IdentityProvider } from '../../accounts/sign-in/identity-provider.ts';
 import type { SignInCode } from '../../accounts/sign-in/sign-in-code.ts';
@@ -33,7 +33,7 @@ export interface AppServices extends FinetunedServices {
   readonly keys: KeyRing;
   readonly calls: Calls;
   /** Large requests of one owner that run at once. */
-  readonly largeWork: OwnerSlots;
+  readonly largeWork: Turns;
   readonly refusedCalls: RefusedCalls;
   readonly models: ServedModels;
   readonly jobs: JobQueue;

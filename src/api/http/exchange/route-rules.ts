@@ -25,6 +25,8 @@ export interface RouteRules {
   readonly queryKey?: true;
   /** `own`: the handler decides how long its answer may be kept. */
   readonly cache: 'no-store' | 'own';
+  /** Its name and summary in openapi.json, which does not describe a route without them. */
+  readonly operation?: { readonly id: string; readonly summary: string };
 }
 
 /** Rules by method and path: `GET /v1/series`. A path that ends with `*` holds for all files below it. */

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Turns } from '../../../sandbox/turns.ts';
 import type { KeyStanding } from '../../../store/ledger/credits.ts';
 import { charged, type Work } from '../../accounts/metering.ts';
-import { OwnerSlots } from '../../accounts/owner-slots.ts';
 import { rateLimitHeaders } from '../../accounts/rate-limit.ts';
 import { tokenSum } from '../../accounts/token-count.ts';
 import { jsonOf, jsonPieces, numbersIn } from '../../wire/wire-answer.ts';
@@ -24,7 +24,7 @@ const STREAMED_NUMBERS_MIN = 100_000;
 const LARGE_TOKENS_MIN = 20_000;
 const LARGE_AT_ONCE_MAX = 2;
 
-export const largeWorkSlots = () => new OwnerSlots(LARGE_AT_ONCE_MAX);
+export const largeWorkSlots = () => new Turns({ places: Number.POSITIVE_INFINITY, ofOwner: LARGE_AT_ONCE_MAX });
 
 /** Warn-code 299 of RFC 7234: miscellaneous persistent warning. */
 const PERSISTENT = 299;

@@ -8,7 +8,6 @@ import type { App } from '../exchange/fastify-app.ts';
  * this service with the key of the caller: routes, roles and limits are those of the API.
  */
 export function addMcpRoute(app: App): void {
-  const schema = { hide: true };
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
     const handler = await handlerOf(app, request);
     const body = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null;
@@ -20,10 +19,10 @@ export function addMcpRoute(app: App): void {
     if (type !== null) reply.type(type);
     return reply.code(answer.status).send(Buffer.from(await answer.arrayBuffer()));
   };
-  app.post('/mcp', { schema }, serve);
+  app.post('/mcp', serve);
   // Both belong to sessions, which a stateless server has not: they are answered with 405.
-  app.get('/mcp', { schema }, serve);
-  app.delete('/mcp', { schema }, serve);
+  app.get('/mcp', serve);
+  app.delete('/mcp', serve);
 }
 
 /** Loaded with the first request: most services have no assistant. */

@@ -51,9 +51,8 @@ export function bodyAnswers<T extends TSchema>(success: T) {
   return { ...answers(success), 400: Detail, 403: Detail, 413: Detail, 415: Detail, 422: InvalidRequest };
 }
 
-/** Input of an endpoint; without a summary, that is in `openapi-summaries.ts`. */
+/** Input of an endpoint. */
 export interface AcceptedParts {
-  readonly summary?: string;
   readonly params?: TSchema;
   readonly querystring?: TSchema;
   readonly headers?: TSchema;
@@ -70,7 +69,6 @@ type Refusal = keyof typeof REFUSALS;
  * @param also further statuses that it answers
  */
 export function described<T extends TSchema, S extends AcceptedParts>(
-  operationId: string,
   success: T,
   accepted: S = {} as S,
   ...also: readonly Refusal[]
@@ -78,17 +76,12 @@ export function described<T extends TSchema, S extends AcceptedParts>(
   const usual = accepted.body === undefined ? answers(success) : bodyAnswers(success);
   const own = accepted.querystring === undefined ? also : [...also, 422 as const];
   const refusals = Object.fromEntries(own.map((status) => [status, REFUSALS[status]])) as typeof REFUSALS;
-  return { schema: { ...accepted, operationId, response: { ...usual, ...refusals } } };
+  return { schema: { ...accepted, response: { ...usual, ...refusals } } };
 }
 
 /** Describes an endpoint that answers in another media type than JSON. */
-export function describedMedia<S extends AcceptedParts>(
-  operationId: string,
-  mediaType: string,
-  accepted: S,
-  ...also: Refusal[]
-) {
-  const { schema } = described(operationId, Detail, accepted, ...also);
+export function describedMedia<S extends AcceptedParts>(mediaType: string, accepted: S, ...also: Refusal[]) {
+  const { schema } = described(Detail, accepted, ...also);
   const answer = { content: { [mediaType]: { schema: Type.String() } } };
   return { schema: { ...schema, response: { ...schema.response, 200: answer } } };
 }

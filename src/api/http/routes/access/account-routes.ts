@@ -19,20 +19,16 @@ const WELCOME = { detail: 'Happy Forecasting! :)' };
 
 /** The key of the caller: its usage, and the models that it may use. */
 export function addAccountRoutes(app: App, { store, models, nowMs }: AppServices): void {
-  app.get('/validate_api_key', described('validateApiKey', Detail), async () => WELCOME);
-  app.post('/validate_token', described('validateToken', Detail), async () => WELCOME);
-  app.get('/usage', described('getUsage', UsageAnswer), async (request) =>
-    usageOf(store, callerOf(request).key.id, nowMs()),
-  );
-  app.get('/v2/models', described('listModels', Models), async (request) => ({
+  app.get('/validate_api_key', described(Detail), async () => WELCOME);
+  app.post('/validate_token', described(Detail), async () => WELCOME);
+  app.get('/usage', described(UsageAnswer), async (request) => usageOf(store, callerOf(request).key.id, nowMs()));
+  app.get('/v2/models', described(Models), async (request) => ({
     models: modelsOfKey(models, callerOf(request).key).names.map((name) => ({ name })),
   }));
-  app.get(
-    '/model_params',
-    described('getModelParams', ModelParams, { querystring: ModelParamsQuery }, 403),
-    async (request) => paramsOf(modelsOfKey(models, callerOf(request).key), request.query, 'query'),
+  app.get('/model_params', described(ModelParams, { querystring: ModelParamsQuery }, 403), async (request) =>
+    paramsOf(modelsOfKey(models, callerOf(request).key), request.query, 'query'),
   );
-  app.post('/model_params', described('queryModelParams', ModelParams, { body: ModelParamsQuery }), async (request) =>
+  app.post('/model_params', described(ModelParams, { body: ModelParamsQuery }), async (request) =>
     paramsOf(modelsOfKey(models, callerOf(request).key), request.body, 'body'),
   );
 }

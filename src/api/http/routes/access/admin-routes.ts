@@ -43,13 +43,13 @@ export function addAdminRoutes(app: App, services: AppServices): void {
 }
 
 function addKeyRoutes(app: App, { store, keys, models, nowMs }: AppServices): void {
-  app.get('/v1/keys', described('listKeys', Keys, {}, 403), async () => ({
+  app.get('/v1/keys', described(Keys, {}, 403), async () => ({
     keys: (await listApiKeys(store)).map((key) => shown(key, nowMs())),
   }));
-  app.get('/v1/keys/:id', described('getKey', KeyRecord, { params: ById }, 403, 404), async (request) =>
+  app.get('/v1/keys/:id', described(KeyRecord, { params: ById }, 403, 404), async (request) =>
     shown(await keyOf(store, request.params.id), nowMs()),
   );
-  app.post('/v1/keys', described('createKey', NewKeyAnswer, { body: NewKeyRequest }), async (request) => {
+  app.post('/v1/keys', described(NewKeyAnswer, { body: NewKeyRequest }), async (request) => {
     const [id, secret, createdAtMs] = [makeKeyId(), makeKeySecret(), nowMs()];
     const { body } = request;
     const problems = (body.models ?? []).flatMap((name, i) => {
@@ -85,7 +85,7 @@ function addKeyChanges(app: App, { store, keys, nowMs }: AppServices): void {
     keys.changed(id);
     return shown(await keyOf(store, id), nowMs());
   };
-  const revoking = { params: ById, operationId: 'revokeKey', response: { ...bodyAnswers(KeyRecord), 404: Detail } };
+  const revoking = { params: ById, response: { ...bodyAnswers(KeyRecord), 404: Detail } };
   app.post('/v1/keys/:id/revoke', { schema: revoking }, async (request) => {
     const { id } = await keyOf(store, request.params.id);
     const actor = callerOf(request).key.id;
@@ -93,33 +93,25 @@ function addKeyChanges(app: App, { store, keys, nowMs }: AppServices): void {
     await revokeApiKey(store, id, { nowMs: nowMs(), actor });
     return changed(id);
   });
-  app.post(
-    '/v1/keys/:id/role',
-    described('changeKeyRole', KeyRecord, { params: ById, body: RoleRequest }, 404),
-    async (request) => {
-      const { id } = await keyOf(store, request.params.id);
-      const actor = callerOf(request).key.id;
-      if (id === actor) throw ownKey('change its own role');
-      await changeRole(store, { id, role: request.body.role }, { nowMs: nowMs(), actor });
-      return changed(id);
-    },
-  );
-  app.post(
-    '/v1/keys/:id/credit',
-    described('creditKey', KeyRecord, { params: ById, body: CreditRequest }, 404),
-    async (request) => {
-      const { id } = await keyOf(store, request.params.id);
-      const act = { nowMs: nowMs(), actor: callerOf(request).key.id };
-      await grantCredits(store, { id, tokens: request.body.tokens }, act);
-      return changed(id);
-    },
-  );
+  app.post('/v1/keys/:id/role', described(KeyRecord, { params: ById, body: RoleRequest }, 404), async (request) => {
+    const { id } = await keyOf(store, request.params.id);
+    const actor = callerOf(request).key.id;
+    if (id === actor) throw ownKey('change its own role');
+    await changeRole(store, { id, role: request.body.role }, { nowMs: nowMs(), actor });
+    return changed(id);
+  });
+  app.post('/v1/keys/:id/credit', described(KeyRecord, { params: ById, body: CreditRequest }, 404), async (request) => {
+    const { id } = await keyOf(store, request.params.id);
+    const act = { nowMs: nowMs(), actor: callerOf(request).key.id };
+    await grantCredits(store, { id, tokens: request.body.tokens }, act);
+    return changed(id);
+  });
 }
 
 function addReports(app: App, { store, nowMs }: AppServices): void {
   app.get(
     '/v1/keys/:id/usage',
-    described('getKeyUsage', KeyUsageAnswer, { params: ById, querystring: KeyUsageQuery }, 403, 404),
+    described(KeyUsageAnswer, { params: ById, querystring: KeyUsageQuery }, 403, 404),
     async (request) => {
       const { id } = await keyOf(store, request.params.id);
       const days = Number(request.query.days ?? DAYS);
@@ -127,7 +119,7 @@ function addReports(app: App, { store, nowMs }: AppServices): void {
       return { ...usage, days: await usageByDay(store, id, { nowMs: nowMs(), days }) };
     },
   );
-  app.get('/v1/audit', described('listAuditEvents', AuditEvents, { querystring: AuditQuery }, 403), async (request) => {
+  app.get('/v1/audit', described(AuditEvents, { querystring: AuditQuery }, 403), async (request) => {
     const { subject = null, actor = null } = request.query;
     const { entries, next } = await pageAudit(store, { ...pageOf(request.query), subject, actor });
     return { events: entries.map(shownEvent), next_page_token: next === null ? null : pageToken(next) };

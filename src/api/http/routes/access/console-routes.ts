@@ -7,8 +7,6 @@ import type { App } from '../../exchange/fastify-app.ts';
 import { tokenOf } from '../../exchange/require-key.ts';
 import { addLoginRoutes } from './login-routes.ts';
 
-/** They serve the page of this service alone: clients use the endpoints behind it. */
-const HIDDEN = { hide: true } as const;
 const SESSION_PATH = '/console/session';
 const YEAR_S = 31_536_000;
 
@@ -17,19 +15,19 @@ export function addConsoleRoutes(app: App, services: AppServices): void {
   const { consolePage, identity } = services;
   if (consolePage === undefined) return;
   for (const file of consolePage.files) addFile(app, file, consolePage.policy);
-  app.get('/console/', { schema: HIDDEN }, async (_request, reply) => reply.redirect('/console', 308));
-  app.get('/', { schema: HIDDEN }, async (_request, reply) => reply.redirect('/console', 302));
-  app.get(SESSION_PATH, { schema: HIDDEN }, async (request) => {
+  app.get('/console/', async (_request, reply) => reply.redirect('/console', 308));
+  app.get('/', async (_request, reply) => reply.redirect('/console', 302));
+  app.get(SESSION_PATH, async (request) => {
     const key = await sessionKey(request, services);
     const session = key === null ? null : shownSession(key);
     return { session, ...(identity && { provider: identity.host }) };
   });
   addLoginRoutes(app, services);
-  app.delete(SESSION_PATH, { schema: HIDDEN }, async (request, reply) => {
+  app.delete(SESSION_PATH, async (request, reply) => {
     if ((await sessionKey(request, services)) !== null) await stopSession(request, reply, services);
     return { session: null };
   });
-  app.post(SESSION_PATH, { schema: HIDDEN }, async (request, reply) => {
+  app.post(SESSION_PATH, async (request, reply) => {
     const key = await signInKey(request, services);
     if (key === null) throw invalidKey(request.id);
     await startSession(request, reply, { ...services, keyId: key.id });
@@ -59,7 +57,7 @@ function addFile(app: App, file: ServedPage['files'][number], policy: string): v
     'cross-origin-opener-policy': 'same-origin',
     'cache-control': immutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache',
   };
-  app.get(path, { schema: HIDDEN }, async (_request, reply) => reply.headers(headers).send(file.body));
+  app.get(path, async (_request, reply) => reply.headers(headers).send(file.body));
 }
 
 const shownSession = ({ name, role }: ApiKey) => ({ name, role });

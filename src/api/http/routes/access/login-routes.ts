@@ -19,7 +19,6 @@ const PLACE = /^#\/[\x21-\x7e]*$/;
 const LOGINS_AT_ONCE_MAX = 32;
 const ACTOR = 'provider';
 
-const HIDDEN = { hide: true } as const;
 const LoginQuery = Type.Object({ to: Type.Optional(Type.String({ maxLength: PLACE_CHARACTERS_MAX })) });
 
 /** Cookie that the browser keeps during a sign-in. Scripts cannot read it. */
@@ -39,7 +38,7 @@ export function addLoginRoutes(app: App, services: AppServices): void {
     }
   };
 
-  app.get(LOGIN_PATH, { schema: { ...HIDDEN, querystring: LoginQuery } }, async (request, reply) => {
+  app.get(LOGIN_PATH, { schema: { querystring: LoginQuery } }, async (request, reply) => {
     if (identity === undefined) throw new HttpProblem(404, 'There is no identity provider: a key signs in');
     const { to = '' } = request.query;
     try {
@@ -57,7 +56,7 @@ export function addLoginRoutes(app: App, services: AppServices): void {
     }
   });
 
-  app.get(RETURN_PATH, { schema: HIDDEN }, async (request, reply) => {
+  app.get(RETURN_PATH, async (request, reply) => {
     if (identity === undefined) throw new HttpProblem(404, 'There is no identity provider: a key signs in');
     reply.clearCookie(COOKIE, attributesFor(request));
     const refuse = (reason: LoginRefusal, detail: string) => {

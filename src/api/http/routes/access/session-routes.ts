@@ -16,17 +16,15 @@ const ENDED_OF_ALL = '*';
 /** Sessions of the console: those of the key, and of all keys for admins. */
 export function addSessionRoutes(app: App, services: AppServices): void {
   const { store, nowMs } = services;
-  app.get('/v1/sessions', described('listSessions', Sessions, { querystring: SessionsQuery }, 403), async (request) => {
+  app.get('/v1/sessions', described(Sessions, { querystring: SessionsQuery }, 403), async (request) => {
     const current = requestSessionId(request);
     const sessions = await listSessions(store, { keyId: keyOfScope(request, request.query.of), nowMs: nowMs() });
     return { sessions: sessions.map((session) => shownSession(session, current)) };
   });
-  app.delete(
-    '/v1/sessions',
-    described('endSessions', SessionsEnded, { querystring: SessionsQuery }, 403),
-    async (request) => ({ ended: await ended(services, request, { keyId: keyOfScope(request, request.query.of) }) }),
-  );
-  app.delete('/v1/sessions/:id', described('endSession', SessionsEnded, { params: ById }, 404), async (request) => {
+  app.delete('/v1/sessions', described(SessionsEnded, { querystring: SessionsQuery }, 403), async (request) => ({
+    ended: await ended(services, request, { keyId: keyOfScope(request, request.query.of) }),
+  }));
+  app.delete('/v1/sessions/:id', described(SessionsEnded, { params: ById }, 404), async (request) => {
     const { key } = callerOf(request);
     const keyId = hasRole(key.role, 'admin') ? null : key.id;
     const count = await ended(services, request, { keyId, id: request.params.id });

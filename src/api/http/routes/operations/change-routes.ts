@@ -20,7 +20,7 @@ import type { App } from '../../exchange/fastify-app.ts';
 
 /** Changes that people and programs report, such as deployments. */
 export function addChangeRoutes(app: App, { operations, nowMs }: AppServices): void {
-  app.post('/v1/changes', described('addChange', DeploymentAnswer, { body: ChangeRequest }, 404), async ({ body }) => {
+  app.post('/v1/changes', described(DeploymentAnswer, { body: ChangeRequest }, 404), async ({ body }) => {
     const { changes } = operationsOf(operations);
     const read = readChange(body, nowMs());
     if (read.kind === 'problems') {
@@ -31,20 +31,15 @@ export function addChangeRoutes(app: App, { operations, nowMs }: AppServices): v
     await changes.write(read.change.id, read.change);
     return shown(read.change);
   });
-  app.get(
-    '/v1/changes',
-    described('listChanges', ChangesAnswer, { querystring: ChangesQuery }, 404),
-    async ({ query }) => {
-      const asked = operationsOf(operations);
-      const { fromMs, toMs, subjects } = await concerned(asked, query);
-      const found = asked.changes.known.between(queryTime(query.from) ?? fromMs, queryTime(query.to) ?? toMs, subjects);
-      return { changes: found.slice(0, countOf(query.limit, PAGE)).map(shown), total: found.length };
-    },
-  );
+  app.get('/v1/changes', described(ChangesAnswer, { querystring: ChangesQuery }, 404), async ({ query }) => {
+    const asked = operationsOf(operations);
+    const { fromMs, toMs, subjects } = await concerned(asked, query);
+    const found = asked.changes.known.between(queryTime(query.from) ?? fromMs, queryTime(query.to) ?? toMs, subjects);
+    return { changes: found.slice(0, countOf(query.limit, PAGE)).map(shown), total: found.length };
+  });
   app.delete(
     '/v1/changes/:id',
     described(
-      'takeBackChange',
       ChangeTakenBack,
       { params: Type.Object({ id: Type.String({ minLength: 1, maxLength: CHANGE_LIMITS.idCharactersMax }) }) },
       404,

@@ -22,7 +22,7 @@ const JUDGED_MS_MIN = DAY_MS;
 export function addDetectorRoutes(app: App, services: AppServices): void {
   const { operations, store, nowMs } = services;
   addSaving(app, services);
-  app.get('/v1/detectors', described('listDetectors', DetectorsAnswer, {}, 404), async () => {
+  app.get('/v1/detectors', described(DetectorsAnswer, {}, 404), async () => {
     const { detectors: port, reader, cluster } = operationsOf(operations);
     const [versions, counts, found, reviews] = await Promise.all([
       listDetectorVersions(store),
@@ -54,44 +54,40 @@ export function addDetectorRoutes(app: App, services: AppServices): void {
 }
 
 function addSaving(app: App, { operations, store, logger, nowMs }: AppServices): void {
-  app.put(
-    '/v1/detectors',
-    described('saveDetectors', DetectorsSaved, { body: DetectorsRequest }, 404, 409),
-    async (request) => {
-      const { detectors: port } = operationsOf(operations);
-      const { base_version: base, dry_run: dryRun = false, comment = null } = request.body;
-      const versions = await listDetectorVersions(store);
-      const current = versions[0] ?? (await fileVersion(port));
-      const text = await textToSave(versions, port, request.body);
-      const [before, after] = await Promise.all([port.describe(current.text), port.describe(text)]);
-      if (after.kind === 'problems') {
-        throw invalidRequest(after.problems.map((problem) => fieldProblem(['body', 'text'], problem)));
-      }
-      const changes = changedDetectors(before.kind === 'detectors' ? before.detectors : [], after.detectors);
-      const warnings = shadowedGlobs(after.detectors).map((diagnostic) => diagnosticText(diagnostic));
-      if (dryRun) return { version: null, changes, warnings };
-      const { publish } = port;
-      if (publish === null) throw new HttpProblem(409, 'Workers do not listen for detectors: nothing was saved');
-      if (base !== current.version) throw changedMeanwhile(current.version);
-      const actor = callerOf(request);
-      const savedAtMs = nowMs();
-      const next = { version: (current.version ?? 0) + 1, text, comment, savedAtMs, savedBy: actor.key.name };
-      await store.transaction(async (sql) => {
-        if (!(await addDetectorVersion(sql, next))) throw changedMeanwhile(next.version);
-        const detail = { changes: changes.length };
-        const event = {
-          happenedAtMs: savedAtMs,
-          action: 'detectors-saved',
-          subject: String(next.version),
-          detail,
-        } as const;
-        await audit(sql, logger, { actor, event });
-        // Last: where Kafka refuses, nothing is saved.
-        await publish(next);
-      });
-      return { version: next.version, changes, warnings };
-    },
-  );
+  app.put('/v1/detectors', described(DetectorsSaved, { body: DetectorsRequest }, 404, 409), async (request) => {
+    const { detectors: port } = operationsOf(operations);
+    const { base_version: base, dry_run: dryRun = false, comment = null } = request.body;
+    const versions = await listDetectorVersions(store);
+    const current = versions[0] ?? (await fileVersion(port));
+    const text = await textToSave(versions, port, request.body);
+    const [before, after] = await Promise.all([port.describe(current.text), port.describe(text)]);
+    if (after.kind === 'problems') {
+      throw invalidRequest(after.problems.map((problem) => fieldProblem(['body', 'text'], problem)));
+    }
+    const changes = changedDetectors(before.kind === 'detectors' ? before.detectors : [], after.detectors);
+    const warnings = shadowedGlobs(after.detectors).map((diagnostic) => diagnosticText(diagnostic));
+    if (dryRun) return { version: null, changes, warnings };
+    const { publish } = port;
+    if (publish === null) throw new HttpProblem(409, 'Workers do not listen for detectors: nothing was saved');
+    if (base !== current.version) throw changedMeanwhile(current.version);
+    const actor = callerOf(request);
+    const savedAtMs = nowMs();
+    const next = { version: (current.version ?? 0) + 1, text, comment, savedAtMs, savedBy: actor.key.name };
+    await store.transaction(async (sql) => {
+      if (!(await addDetectorVersion(sql, next))) throw changedMeanwhile(next.version);
+      const detail = { changes: changes.length };
+      const event = {
+        happenedAtMs: savedAtMs,
+        action: 'detectors-saved',
+        subject: String(next.version),
+        detail,
+      } as const;
+      await audit(sql, logger, { actor, event });
+      // Last: where Kafka refuses, nothing is saved.
+      await publish(next);
+    });
+    return { version: next.version, changes, warnings };
+  });
 }
 
 function shownDiagnostic(diagnostic: Diagnostic) {

@@ -43,7 +43,7 @@ export function addEventRoutes(app: App, services: AppServices): void {
 }
 
 function addEventLists(app: App, { operations, store, nowMs }: AppServices): void {
-  app.get('/v1/events', described('listEvents', EventsAnswer, { querystring: EventsQuery }, 404), async ({ query }) => {
+  app.get('/v1/events', described(EventsAnswer, { querystring: EventsQuery }, 404), async ({ query }) => {
     const { series = null, group = null, detector = null, kind = null, incident = null } = query;
     const { reader } = operationsOf(operations);
     const { events, totalOpen, next } = await reader.listEvents({
@@ -64,16 +64,12 @@ function addEventLists(app: App, { operations, store, nowMs }: AppServices): voi
     const shown = reviewed.filter((event) => wanted === null || (event.acknowledged !== null) === wanted);
     return { events: shown, total_open: totalOpen, next_cursor: cursorText(next) };
   });
-  app.get(
-    '/v1/events/:id',
-    described('getEvent', AnomalyEventAnswer, { params: ById }, 404),
-    async ({ params: { id } }) => {
-      const { reader } = operationsOf(operations);
-      const event = await reader.findEvent(id);
-      if (event === null) throw notFound();
-      return (await reviewedEvents({ sql: store, reader }, [event], nowMs()))[0];
-    },
-  );
+  app.get('/v1/events/:id', described(AnomalyEventAnswer, { params: ById }, 404), async ({ params: { id } }) => {
+    const { reader } = operationsOf(operations);
+    const event = await reader.findEvent(id);
+    if (event === null) throw notFound();
+    return (await reviewedEvents({ sql: store, reader }, [event], nowMs()))[0];
+  });
 }
 
 function addReviews(app: App, services: AppServices): void {
@@ -84,13 +80,12 @@ function addReviews(app: App, services: AppServices): void {
     const [review] = await store.transaction((sql) => reviewEvents(sql, [event], columnsOf(act)));
     return { eventId: id, ...shownReview(review, nowMs()) };
   };
-  const acts = <B extends TSchema>(operationId: string, body: B) =>
-    described(operationId, EventReview, { params: ById, body }, 404);
-  app.post('/v1/events/:id/acknowledge', acts('acknowledgeEvent', AcknowledgeRequest), async (request) => {
+  const acts = <B extends TSchema>(body: B) => described(EventReview, { params: ById, body }, 404);
+  app.post('/v1/events/:id/acknowledge', acts(AcknowledgeRequest), async (request) => {
     const { acknowledged: on = true, note = null } = request.body;
     return answer(request, request.params.id, (act) => acknowledged(on ? { ...act, note } : null));
   });
-  app.post('/v1/events/:id/mute', acts('muteEvent', MuteRequest), async (request) => {
+  app.post('/v1/events/:id/mute', acts(MuteRequest), async (request) => {
     const { until, reason = '' } = request.body;
     const problems = muteProblems(request.body, nowMs());
     if (problems.length > 0) throw invalidRequest(problems);
@@ -98,7 +93,7 @@ function addReviews(app: App, services: AppServices): void {
       muted(until === null ? null : { ...act, untilMs: until, reason }),
     );
   });
-  app.post('/v1/events/:id/label', acts('labelEvent', LabelRequest), async (request) => {
+  app.post('/v1/events/:id/label', acts(LabelRequest), async (request) => {
     const { real, note = null } = request.body;
     return answer(request, request.params.id, (act) => labelled(real === null ? null : { ...act, real, note }));
   });
@@ -118,13 +113,9 @@ async function eventToReview({ reader }: Operations, id: string): Promise<Review
 }
 
 function addLabels(app: App, { store }: AppServices): void {
-  app.get(
-    '/v1/labels',
-    describedMedia('exportLabels', 'text/csv', { querystring: LabelsQuery }),
-    async ({ query }, reply) => {
-      const range = { fromMs: queryTime(query.from) ?? 0, toMs: queryTime(query.to) ?? Number.MAX_SAFE_INTEGER };
-      const rows = labelRows(await labelledReviews(store, range));
-      return reply.type('text/csv; charset=utf-8').send(Readable.from(rows) as never);
-    },
-  );
+  app.get('/v1/labels', describedMedia('text/csv', { querystring: LabelsQuery }), async ({ query }, reply) => {
+    const range = { fromMs: queryTime(query.from) ?? 0, toMs: queryTime(query.to) ?? Number.MAX_SAFE_INTEGER };
+    const rows = labelRows(await labelledReviews(store, range));
+    return reply.type('text/csv; charset=utf-8').send(Readable.from(rows) as never);
+  });
 }

@@ -10,7 +10,7 @@ import type { App } from '../../exchange/fastify-app.ts';
 export function addHolidayRoute(app: App, { nowMs }: Pick<AppServices, 'nowMs'>): void {
   app.get(
     '/v1/holidays',
-    described('listHolidays', HolidaysAnswer, { querystring: HolidaysQuery }),
+    described(HolidaysAnswer, { querystring: HolidaysQuery }),
     async ({ query: { place, year: written } }) => {
       const year = written === undefined ? new Date(nowMs()).getUTCFullYear() : Number(written);
       const holidays = holidaysOf(place, [year]);

@@ -44,41 +44,33 @@ async function foundIncident({ operations }: AppServices, id: string) {
 
 function addIncidentLists(app: App, services: AppServices): void {
   const { operations, store, nowMs } = services;
-  app.get(
-    '/v1/incidents',
-    described('listIncidents', IncidentsAnswer, { querystring: IncidentsQuery }, 404),
-    async ({ query }) => {
-      const { detector = null, kind = null } = query;
-      const { reader } = operationsOf(operations);
-      const { incidents, totalOpen, next } = await reader.listIncidents({
-        open: flagOf(query.open),
-        single: flagOf(query.single),
-        match: matchOf(query.match),
-        detector,
-        kind,
-        fromMs: queryTime(query.from),
-        toMs: queryTime(query.to),
-        limit: countOf(query.limit, PAGE),
-        after: cursorOf(query.cursor, ['number', 'number', 'string']),
-      });
-      const shown = await reviewedIncidents({ sql: store, reader }, incidents, nowMs());
-      return { incidents: shown, total_open: totalOpen, next_cursor: cursorText(next) };
-    },
-  );
-  app.get(
-    '/v1/incidents/:id',
-    described('getIncident', IncidentDetailAnswer, { params: ById }, 404),
-    async ({ params: { id } }) => {
-      const found = await foundIncident(services, id);
-      const { reader, changes } = operationsOf(operations);
-      return incidentDetail(found, {
-        sql: store,
-        reader,
-        changes: changes.known,
-        nowMs: nowMs(),
-      });
-    },
-  );
+  app.get('/v1/incidents', described(IncidentsAnswer, { querystring: IncidentsQuery }, 404), async ({ query }) => {
+    const { detector = null, kind = null } = query;
+    const { reader } = operationsOf(operations);
+    const { incidents, totalOpen, next } = await reader.listIncidents({
+      open: flagOf(query.open),
+      single: flagOf(query.single),
+      match: matchOf(query.match),
+      detector,
+      kind,
+      fromMs: queryTime(query.from),
+      toMs: queryTime(query.to),
+      limit: countOf(query.limit, PAGE),
+      after: cursorOf(query.cursor, ['number', 'number', 'string']),
+    });
+    const shown = await reviewedIncidents({ sql: store, reader }, incidents, nowMs());
+    return { incidents: shown, total_open: totalOpen, next_cursor: cursorText(next) };
+  });
+  app.get('/v1/incidents/:id', described(IncidentDetailAnswer, { params: ById }, 404), async ({ params: { id } }) => {
+    const found = await foundIncident(services, id);
+    const { reader, changes } = operationsOf(operations);
+    return incidentDetail(found, {
+      sql: store,
+      reader,
+      changes: changes.known,
+      nowMs: nowMs(),
+    });
+  });
 }
 
 function wholeIncident({ incident: { incidentId }, mergedIds }: FoundIncident): WholeIncident {
@@ -99,21 +91,20 @@ function reviewer({ store, nowMs, ...services }: AppServices) {
   };
 }
 
-const reviewing = <B extends TSchema>(operationId: string, body: B) =>
-  described(operationId, IncidentReview, { params: ById, body }, 404);
+const reviewing = <B extends TSchema>(body: B) => described(IncidentReview, { params: ById, body }, 404);
 
 function addIncidentReviews(app: App, services: AppServices): void {
   const { operations, nowMs } = services;
   const answer = reviewer(services);
   const whole = (found: FoundIncident) => reviewedIncident(operationsOf(operations).reader, wholeIncident(found));
-  app.post('/v1/incidents/:id/acknowledge', reviewing('acknowledgeIncident', AcknowledgeRequest), async (request) => {
+  app.post('/v1/incidents/:id/acknowledge', reviewing(AcknowledgeRequest), async (request) => {
     const { acknowledged: on = true, note = null } = request.body;
     return answer(request, request.params.id, async (found, act) => {
       const reviewed = await whole(found);
       return (sql) => reviewIncident(sql, reviewed, acknowledged(on ? { ...act, note } : null));
     });
   });
-  app.post('/v1/incidents/:id/mute', reviewing('muteIncident', MuteRequest), async (request) => {
+  app.post('/v1/incidents/:id/mute', reviewing(MuteRequest), async (request) => {
     const { until, reason = '' } = request.body;
     const problems = muteProblems(request.body, nowMs());
     if (problems.length > 0) throw invalidRequest(problems);
@@ -126,7 +117,7 @@ function addIncidentReviews(app: App, services: AppServices): void {
 
 function addVerdicts(app: App, services: AppServices): void {
   const answer = reviewer(services);
-  app.post('/v1/incidents/:id/verdict', reviewing('judgeIncident', VerdictRequest), async (request) => {
+  app.post('/v1/incidents/:id/verdict', reviewing(VerdictRequest), async (request) => {
     const { verdict, subject, given = true, note = null } = request.body;
     return answer(request, request.params.id, async (found, act) => {
       if (verdict === 'not-related' && !(await isMember(services, found.incident, subject))) {

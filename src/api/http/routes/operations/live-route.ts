@@ -28,7 +28,7 @@ export function addLiveRoute(app: App, { operations, keys }: Pick<AppServices, '
   app.addHook('preClose', async () => readers?.close());
   app.get(
     '/v1/live',
-    describedMedia('readLive', 'text/event-stream', { description: DESCRIPTION, querystring: LiveQuery }, 404),
+    describedMedia('text/event-stream', { description: DESCRIPTION, querystring: LiveQuery }, 404),
     async (request, reply) => {
       const { query } = request;
       const match = matchOf(query.match, operationsOf(operations));

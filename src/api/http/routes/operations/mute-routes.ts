@@ -19,11 +19,11 @@ import { muteProblems } from './event-routes.ts';
 
 /** Series and detectors that people have muted until a time. */
 export function addMuteRoutes(app: App, { store, nowMs }: Pick<AppServices, 'store' | 'nowMs'>): void {
-  app.get('/v1/mutes', described('listMutes', MutesAnswer, { querystring: MutesQuery }), async ({ query }) => {
+  app.get('/v1/mutes', described(MutesAnswer, { querystring: MutesQuery }), async ({ query }) => {
     const list = query.ended === 'true' ? endedMutes : holdingMutes;
     return { mutes: (await list(store, nowMs())).map(shownMute) };
   });
-  app.post('/v1/mutes', described('addMute', MuteAnswer, { body: NewMuteRequest }, 409), async (request) => {
+  app.post('/v1/mutes', described(MuteAnswer, { body: NewMuteRequest }, 409), async (request) => {
     const { match = null, detector = null, until: untilMs, reason } = request.body;
     const problems = [...choiceProblems(match, detector), ...muteProblems(request.body, nowMs())];
     if (problems.length > 0) throw invalidRequest(problems);
@@ -33,7 +33,7 @@ export function addMuteRoutes(app: App, { store, nowMs }: Pick<AppServices, 'sto
     if (mute === null) throw new HttpProblem(409, `${MUTES_MAX} mutes hold already: end one first`);
     return shownMute(mute);
   });
-  app.delete('/v1/mutes/:id', described('endMute', MuteAnswer, { params: ById }, 404), async (request) => {
+  app.delete('/v1/mutes/:id', described(MuteAnswer, { params: ById }, 404), async (request) => {
     const mute = await endMute(store, request.params.id, { atMs: nowMs(), by: callerOf(request).key.name });
     if (mute === null) throw new HttpProblem(404, 'There is no such mute, or it has ended');
     return shownMute(mute);

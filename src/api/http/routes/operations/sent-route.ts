@@ -10,7 +10,7 @@ import type { App } from '../../exchange/fastify-app.ts';
 export function addSentRoute(app: App, { store }: Pick<AppServices, 'store'>): void {
   app.get(
     '/v1/sent',
-    described('listSent', SentAnswer, { querystring: SentQuery }),
+    described(SentAnswer, { querystring: SentQuery }),
     async ({ query: { event, incident, receiver = null, limit, cursor } }) => {
       const subjectIds = [event, incident].filter((id) => id !== undefined);
       const [before = null] = (cursorOf(cursor, ['number']) ?? []) as readonly number[];

@@ -22,33 +22,29 @@ import type { App } from '../../exchange/fastify-app.ts';
 
 /** Series, their scores, and groups. */
 export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'operations'>): void {
-  app.get(
-    '/v1/series',
-    described('listSeries', SeriesPageAnswer, { querystring: SeriesQuery }, 404),
-    async ({ query }) => {
-      const { detector = null, group = null, search = null, sort = 'grade' } = query;
-      const known = operationsOf(operations);
-      const { series, total, next } = await known.reader.listSeries({
-        detector,
-        group,
-        match: matchOf(query.match, known),
-        search,
-        sort,
-        alarm: query.alarm === 'true',
-        recent: countOf(query.recent, RECENT),
-        limit: countOf(query.limit, PAGE),
-        after: cursorOf(query.cursor, sort === 'name' ? ['string'] : ['number', 'string']),
-      });
-      const listed = series.map((row) => {
-        const recent = query.recent && { recent: [...row.recent] };
-        return { ...shownSeries(row), ended: row.hasEnded, ...recent };
-      });
-      return { series: listed, total, next_cursor: cursorText(next) };
-    },
-  );
+  app.get('/v1/series', described(SeriesPageAnswer, { querystring: SeriesQuery }, 404), async ({ query }) => {
+    const { detector = null, group = null, search = null, sort = 'grade' } = query;
+    const known = operationsOf(operations);
+    const { series, total, next } = await known.reader.listSeries({
+      detector,
+      group,
+      match: matchOf(query.match, known),
+      search,
+      sort,
+      alarm: query.alarm === 'true',
+      recent: countOf(query.recent, RECENT),
+      limit: countOf(query.limit, PAGE),
+      after: cursorOf(query.cursor, sort === 'name' ? ['string'] : ['number', 'string']),
+    });
+    const listed = series.map((row) => {
+      const recent = query.recent && { recent: [...row.recent] };
+      return { ...shownSeries(row), ended: row.hasEnded, ...recent };
+    });
+    return { series: listed, total, next_cursor: cursorText(next) };
+  });
   app.get(
     '/v1/series/:id/scores',
-    described('getScores', SeriesScoresAnswer, { params: ById, querystring: ScoresQuery }, 404),
+    described(SeriesScoresAnswer, { params: ById, querystring: ScoresQuery }, 404),
     async ({ params, query }, reply) => {
       const wanted = { series: params.id, fromMs: queryTime(query.from), toMs: queryTime(query.to) };
       const pointsMax = countOf(query.points, SCORE_POINTS);
@@ -63,7 +59,7 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
   );
   app.get(
     '/v1/groups',
-    described('listGroups', GroupsAnswer, { querystring: GroupsQuery }, 404),
+    described(GroupsAnswer, { querystring: GroupsQuery }, 404),
     async ({ query: { detector = null, match, limit } }) => {
       const selection = { detector, match: matchOf(match), limit: countOf(limit, PAGE) };
       const rows = await operationsOf(operations).reader.listGroups(selection);

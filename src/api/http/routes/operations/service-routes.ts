@@ -24,7 +24,7 @@ const LETTER_ID = /^(\d{1,10})-(\d{1,15})$/;
 /** State of the service, for operators. */
 export function addServiceRoutes(app: App, services: AppServices): void {
   const { operations, store, jobs } = services;
-  app.get('/v1/service', described('getService', ServiceState), async (request) => {
+  app.get('/v1/service', described(ServiceState), async (request) => {
     const { owner } = callerOf(request).key;
     const [{ history, deadLetters }, workers, open, tuned] = await Promise.all([
       historyState(operations),
@@ -48,7 +48,7 @@ export function addServiceRoutes(app: App, services: AppServices): void {
 
 function addFreshness(app: App, { operations, nowMs }: AppServices): void {
   const read = operations === null ? null : freshnessReader(operations, nowMs);
-  app.get('/v1/freshness', described('getFreshness', Freshness, {}, 404), async () =>
+  app.get('/v1/freshness', described(Freshness, {}, 404), async () =>
     read === null ? Promise.reject(noStream()) : read(),
   );
 }
@@ -93,7 +93,7 @@ async function workersState({ cluster }: Operations) {
 function addDeadLetters(app: App, { operations, store, nowMs }: AppServices): void {
   app.get(
     '/v1/dead-letters',
-    described('listDeadLetters', DeadLettersAnswer, { querystring: DeadLettersQuery }, 404),
+    described(DeadLettersAnswer, { querystring: DeadLettersQuery }, 404),
     async ({ query: { reason = null, limit, cursor } }) => {
       const selection = {
         reason,
@@ -107,28 +107,24 @@ function addDeadLetters(app: App, { operations, store, nowMs }: AppServices): vo
       return { dead_letters: letters.map((letter) => shownLetter(letter, redriven)), next_cursor: cursorText(next) };
     },
   );
-  app.post(
-    '/v1/dead-letters/:id/redrive',
-    described('redriveDeadLetter', Redriven, { params: ById }, 404, 409),
-    async (request) => {
-      const { id } = request.params;
-      const { reader, cluster } = operationsOf(operations);
-      const [, partition, offset] = LETTER_ID.exec(id) ?? [];
-      const place = { partition: Number(partition), offset: Number(offset) };
-      const letter = partition === undefined ? null : await reader.findDeadLetter(place);
-      if (letter === null) throw new HttpProblem(404, 'There is no such dead letter');
-      const { topic, record } = letterToRedrive(letter);
-      const by = callerOf(request).key.name;
-      // In one transaction: where Kafka refuses, the letter may be sent later.
-      await store.transaction(async (sql) => {
-        if (!(await noteRedriven(sql, place, { atMs: nowMs(), by }))) {
-          throw new HttpProblem(409, 'The record of this dead letter was sent again before');
-        }
-        await cluster.redrive(record);
-      });
-      return { id, topic, partition: record.partition };
-    },
-  );
+  app.post('/v1/dead-letters/:id/redrive', described(Redriven, { params: ById }, 404, 409), async (request) => {
+    const { id } = request.params;
+    const { reader, cluster } = operationsOf(operations);
+    const [, partition, offset] = LETTER_ID.exec(id) ?? [];
+    const place = { partition: Number(partition), offset: Number(offset) };
+    const letter = partition === undefined ? null : await reader.findDeadLetter(place);
+    if (letter === null) throw new HttpProblem(404, 'There is no such dead letter');
+    const { topic, record } = letterToRedrive(letter);
+    const by = callerOf(request).key.name;
+    // In one transaction: where Kafka refuses, the letter may be sent later.
+    await store.transaction(async (sql) => {
+      if (!(await noteRedriven(sql, place, { atMs: nowMs(), by }))) {
+        throw new HttpProblem(409, 'The record of this dead letter was sent again before');
+      }
+      await cluster.redrive(record);
+    });
+    return { id, topic, partition: record.partition };
+  });
 }
 
 /** Longer keys and values are cut where they are shown. */

@@ -28,12 +28,10 @@ const Query = Type.Object({
 
 /** Line protocol, as clients of InfluxDB 1 and 2 and Telegraf write it. Nothing is read back. */
 export function addInfluxRoutes(app: App, receive: ReceiveBody): void {
-  app.post(
-    '/api/v2/write',
-    { schema: { operationId: 'writeLineProtocol', querystring: Write2, response: LINE_ANSWERS } },
-    async (request, reply) => sendEmpty(reply, await receive(request, 'line-protocol', request.query.precision)),
+  app.post('/api/v2/write', { schema: { querystring: Write2, response: LINE_ANSWERS } }, async (request, reply) =>
+    sendEmpty(reply, await receive(request, 'line-protocol', request.query.precision)),
   );
-  const schema = { operationId: 'writeLineProtocol1', querystring: Write1, response: LINE_ANSWERS };
+  const schema = { querystring: Write1, response: LINE_ANSWERS };
   app.post('/write', { schema }, async (request, reply) => {
     const precision = PRECISIONS[(request.query.precision ?? 'n') as keyof typeof PRECISIONS];
     return sendEmpty(reply, await receive(request, 'line-protocol', precision));
@@ -42,16 +40,12 @@ export function addInfluxRoutes(app: App, receive: ReceiveBody): void {
     const form = new URLSearchParams(Buffer.isBuffer(request.body) ? String(request.body) : '');
     return resultOf(request.query.q ?? form.get('q') ?? '', request.query.db ?? form.get('db') ?? undefined);
   };
-  app.get('/query', { schema: { operationId: 'queryInflux', querystring: Query } }, async (request) => answer(request));
-  app.post(
-    '/query',
-    { schema: { operationId: 'queryInfluxByPost', querystring: Query, response: LINE_ANSWERS } },
-    async (request, reply) => reply.type('application/json').send(JSON.stringify(answer(request)) as never),
+  app.get('/query', { schema: { querystring: Query } }, async (request) => answer(request));
+  app.post('/query', { schema: { querystring: Query, response: LINE_ANSWERS } }, async (request, reply) =>
+    reply.type('application/json').send(JSON.stringify(answer(request)) as never),
   );
   const versions = { 'x-influxdb-version': INFLUX_VERSION, 'x-influxdb-build': 'OSS' };
-  app.get('/ping', { schema: { operationId: 'ping' } }, async (_request, reply) =>
-    reply.code(204).headers(versions).send(),
-  );
+  app.get('/ping', async (_request, reply) => reply.code(204).headers(versions).send());
 }
 
 const STATEMENT = /^\s*(?:(create)\s+database\b|(show)\s+databases\s*)/i;

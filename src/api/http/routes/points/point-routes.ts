@@ -30,35 +30,27 @@ export function addPointRoutes(app: App, services: Pick<AppServices, 'receivePoi
     return receivePoints({ format, bytes, snappy, precision });
   };
 
-  app.post(
-    '/api/v1/write',
-    { schema: { operationId: 'remoteWrite', response: WRITE_ANSWERS } },
-    async (request, reply) => {
-      const type = mediaTypeOf(request);
-      if (/[/+]json$/.test(type?.essence ?? '')) {
-        throw new HttpProblem(415, 'Content-Type must be application/x-protobuf: remote write has no JSON');
-      }
-      const message = type?.params.get('proto') ?? WRITE_MESSAGES[0];
-      if (!WRITE_MESSAGES.includes(message)) {
-        const text = `The parameter proto of Content-Type must be ${WRITE_MESSAGES.join(' or ')}, got ${message}`;
-        throw new HttpProblem(415, text.slice(0, 200));
-      }
-      return sendWritten(request, reply, await receive(request, 'remote-write'));
-    },
-  );
+  app.post('/api/v1/write', { schema: { response: WRITE_ANSWERS } }, async (request, reply) => {
+    const type = mediaTypeOf(request);
+    if (/[/+]json$/.test(type?.essence ?? '')) {
+      throw new HttpProblem(415, 'Content-Type must be application/x-protobuf: remote write has no JSON');
+    }
+    const message = type?.params.get('proto') ?? WRITE_MESSAGES[0];
+    if (!WRITE_MESSAGES.includes(message)) {
+      const text = `The parameter proto of Content-Type must be ${WRITE_MESSAGES.join(' or ')}, got ${message}`;
+      throw new HttpProblem(415, text.slice(0, 200));
+    }
+    return sendWritten(request, reply, await receive(request, 'remote-write'));
+  });
   addInfluxRoutes(app, receive);
-  app.post(
-    '/v1/observations',
-    { schema: { operationId: 'writeObservations', response: JSON_LINES_ANSWERS } },
-    async (request) => {
-      const outcome = await receive(request, 'json-lines');
-      const received = receivedOf(outcome);
-      if (received === null) throw new HttpProblem(400, reasonsOf(outcome));
-      const { accepted, unwatched, refused, reasons } = received;
-      return { accepted, unwatched, refused, reasons: [...reasons] };
-    },
-  );
-  app.post('/v1/metrics', { schema: { operationId: 'writeOtlp', response: OTLP_ANSWERS } }, async (request, reply) =>
+  app.post('/v1/observations', { schema: { response: JSON_LINES_ANSWERS } }, async (request) => {
+    const outcome = await receive(request, 'json-lines');
+    const received = receivedOf(outcome);
+    if (received === null) throw new HttpProblem(400, reasonsOf(outcome));
+    const { accepted, unwatched, refused, reasons } = received;
+    return { accepted, unwatched, refused, reasons: [...reasons] };
+  });
+  app.post('/v1/metrics', { schema: { response: OTLP_ANSWERS } }, async (request, reply) =>
     sendOtlp(request, reply, receive),
   );
 }

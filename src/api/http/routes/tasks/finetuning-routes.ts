@@ -29,7 +29,7 @@ const FinetuneHeaders = idempotencyHeaders('the answer to the first one, for a d
 export function addFinetuningRoutes(app: App, services: AppServices): void {
   app.post(
     '/v2/finetune',
-    described('finetune', FinetuneAnswer, { body: FinetuneRequest, headers: FinetuneHeaders }, 404, 409),
+    described(FinetuneAnswer, { body: FinetuneRequest, headers: FinetuneHeaders }, 404, 409),
     async (request, reply) => {
       const { store, nowMs } = services;
       const { owner } = callerOf(request).key;
@@ -69,20 +69,16 @@ async function keptTuning(services: AppServices, request: FastifyRequest & { rea
 }
 
 function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppServices): void {
-  app.get('/v2/finetuned_models', described('listFinetunedModels', FinetunedModels), async (request) => {
+  app.get('/v2/finetuned_models', described(FinetunedModels), async (request) => {
     return { finetuned_models: (await listFinetunedModels(store, callerOf(request).key.owner)).map(shown) };
   });
-  app.get(
-    '/v2/finetuned_models/:id',
-    described('getFinetunedModel', FinetunedModel, { params: ById }, 404),
-    async (request) => {
-      const record = await findFinetunedModel(store, callerOf(request).key.owner, request.params.id);
-      if (record === null) throw noSuchModel();
-      return shown(record);
-    },
-  );
+  app.get('/v2/finetuned_models/:id', described(FinetunedModel, { params: ById }, 404), async (request) => {
+    const record = await findFinetunedModel(store, callerOf(request).key.owner, request.params.id);
+    if (record === null) throw noSuchModel();
+    return shown(record);
+  });
   const response = { 204: Type.Null(), 401: answers(Detail)[401], 403: Detail, 404: Detail };
-  const deleting = { params: ById, operationId: 'deleteFinetunedModel', response };
+  const deleting = { params: ById, response };
   app.delete('/v2/finetuned_models/:id', { schema: deleting }, async (request, reply) => {
     const { id } = request.params;
     const caller = callerOf(request);

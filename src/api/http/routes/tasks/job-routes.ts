@@ -47,35 +47,29 @@ export function addJobRoutes(app: App, services: AppServices): void {
 
 function addTask(app: App, services: AppServices, { name, request, answer }: JobTask): void {
   const { jobs } = services;
-  const operation = name.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase());
-  app.post(
-    `/v2/${name}/async`,
-    describedJob(`submit${operation}Job`, { summary: `Submits a job: ${name}`, body: request, headers: JobHeaders }),
-    async (request, reply) => {
-      const { job_options: options } = request.body as JobBody;
-      const timeoutSeconds = options?.timeout_seconds ?? JOB_SECONDS_MAX;
-      const caller = callerOf(request);
-      const idempotency = idempotencyOf(request);
-      const known = await jobs.submitted(caller, idempotency);
-      if (known !== null) {
-        noteAdmitted(request);
-        return reply.code(202).send({ job_id: known });
-      }
-      // Validates the request, so that an accepted job is valid.
-      const models = await requestModels(services, request);
-      const work = TASK_WORK[name].work(request.body, models, async () => '');
-      warn(reply, work);
-      const header = modelsOfJob(name, request.body as FinetuneBody, caller);
-      if (header.output !== null) await checkModelQuota(services, header.owner, header.output);
-      const body = encodeEnvelope<JobModels>({ header, bytes: keptBody(request) });
-      const job = { task: name, caller, tokens: work.tokens, body, timeoutSeconds, idempotency };
-      const id = await jobs.submit(job);
+  app.post(`/v2/${name}/async`, describedJob({ body: request, headers: JobHeaders }), async (request, reply) => {
+    const { job_options: options } = request.body as JobBody;
+    const timeoutSeconds = options?.timeout_seconds ?? JOB_SECONDS_MAX;
+    const caller = callerOf(request);
+    const idempotency = idempotencyOf(request);
+    const known = await jobs.submitted(caller, idempotency);
+    if (known !== null) {
       noteAdmitted(request);
-      return reply.code(202).send({ job_id: id });
-    },
-  );
-  const summary = 'Returns status and result of a job, until a week after it ended';
-  const schema = described(`get${operation}Job`, jobAnswer(answer), { summary, params: ById }, 404);
+      return reply.code(202).send({ job_id: known });
+    }
+    // Validates the request, so that an accepted job is valid.
+    const models = await requestModels(services, request);
+    const work = TASK_WORK[name].work(request.body, models, async () => '');
+    warn(reply, work);
+    const header = modelsOfJob(name, request.body as FinetuneBody, caller);
+    if (header.output !== null) await checkModelQuota(services, header.owner, header.output);
+    const body = encodeEnvelope<JobModels>({ header, bytes: keptBody(request) });
+    const job = { task: name, caller, tokens: work.tokens, body, timeoutSeconds, idempotency };
+    const id = await jobs.submit(job);
+    noteAdmitted(request);
+    return reply.code(202).send({ job_id: id });
+  });
+  const schema = described(jobAnswer(answer), { params: ById }, 404);
   app.get(`/v2/${name}/jobs/:id`, schema, async (request, reply) => sendJob(jobs, { request, reply }, name));
 }
 
@@ -89,7 +83,7 @@ function modelsOfJob(task: TaskName, body: FinetuneBody, { key, requestId }: Cal
 const OPEN_STATUSES: readonly JobStatus[] = ['pending', 'running'];
 
 function addOverview(app: App, { jobs }: AppServices): void {
-  app.get('/v2/async/jobs', described('listJobs', Jobs, { querystring: JobsQuery }), async (request) => {
+  app.get('/v2/async/jobs', described(Jobs, { querystring: JobsQuery }), async (request) => {
     const { status = [] } = request.query;
     const statuses = status.length === 0 ? OPEN_STATUSES : JOB_STATUSES.filter((one) => status.includes(one));
     const filter = ` of ${statuses}`;
@@ -97,18 +91,14 @@ function addOverview(app: App, { jobs }: AppServices): void {
     const token = page.next === null ? null : pageToken(page.next, filter);
     return { jobs: page.jobs.map(listed), next_page_token: token };
   });
-  app.get('/v2/async/jobs/status', described('countOpenJobs', OpenJobsByTask), async (request) =>
+  app.get('/v2/async/jobs/status', described(OpenJobsByTask), async (request) =>
     byTask(await jobs.inFlight(callerOf(request).key.owner)),
   );
-  app.post(
-    '/v2/async/jobs/:id/cancel',
-    described('cancelJob', JobCancelled, { params: ById }, 403, 404),
-    async (request) => {
-      const { id } = request.params;
-      if (!(await jobs.cancel(callerOf(request), id))) throw jobNotFound();
-      return { job_id: id, status: 'cancelled' as const };
-    },
-  );
+  app.post('/v2/async/jobs/:id/cancel', described(JobCancelled, { params: ById }, 403, 404), async (request) => {
+    const { id } = request.params;
+    if (!(await jobs.cancel(callerOf(request), id))) throw jobNotFound();
+    return { job_id: id, status: 'cancelled' as const };
+  });
 }
 
 function listed({ id, task, status, createdAtMs }: JobRecord) {

@@ -23,7 +23,6 @@ import { requestModels } from '../../exchange/request-models.ts';
 import { answerWith } from '../../exchange/send-answer.ts';
 
 interface TaskRoute<B extends TSchema> {
-  readonly operationId: string;
   readonly body: B;
   readonly answer: TSchema;
   readonly work: (body: Static<B>, models: ServedModels) => Work;
@@ -55,57 +54,27 @@ function withWholeHistory(
 /** Detection, forecasts and explanations that are answered at once. */
 export function addTaskRoutes(app: App, services: AppServices): void {
   const add = <B extends TSchema>(path: string, route: TaskRoute<B>) => {
-    const { operationId, body, answer, work, meant, deprecated } = route;
+    const { body, answer, work, meant, deprecated } = route;
     const accepted = { body, ...(deprecated !== undefined && { deprecated: true }) };
-    app.post(path, described(operationId, answer, accepted, 404), async (request, reply) => {
+    app.post(path, described(answer, accepted, 404), async (request, reply) => {
       if (deprecated !== undefined) reply.headers(deprecated);
       const given = request.body as Static<B>;
       const made = work(meant?.(given, request.headers) ?? given, await requestModels(services, request));
       return answerWith({ services, request, reply }, made);
     });
   };
-  add('/v2/online_anomaly_detection', {
-    operationId: 'detectOnline',
-    body: OnlineDetectionRequest,
-    answer: OnlineDetectionAnswer,
-    work: onlineDetectionWork,
-  });
-  add('/v2/anomaly_detection', {
-    operationId: 'detectInSample',
-    body: inSample.InSampleDetectionRequest,
-    answer: inSample.InSampleDetectionAnswer,
-    work: inSampleDetectionWork,
-  });
-  add('/v2/historic_forecast', {
-    operationId: 'forecastHistoric',
-    body: inSample.HistoricForecastRequest,
-    answer: inSample.HistoricForecastAnswer,
-    work: historicForecastWork,
-    deprecated: DEPRECATED,
-  });
-  add('/v2/forecast', {
-    operationId: 'forecast',
-    body: forecast.ForecastRequest,
-    answer: forecast.ForecastAnswer,
-    work: forecastWork,
-  });
-  add('/v2/cross_validation', {
-    operationId: 'crossValidate',
-    body: forecast.CrossValidationRequest,
-    answer: forecast.CrossValidationAnswer,
-    work: crossValidationWork,
-    meant: withWholeHistory,
-  });
-  add('/v2/explain', {
-    operationId: 'explain',
-    body: ExplainRequest,
-    answer: ExplainAnswer,
-    work: explainWork,
-  });
-  add('/v2/simulate', {
-    operationId: 'simulate',
-    body: SimulateRequest,
-    answer: SimulateAnswer,
-    work: simulateWork,
-  });
+  const { InSampleDetectionRequest, InSampleDetectionAnswer, HistoricForecastRequest, HistoricForecastAnswer } =
+    inSample;
+  const { ForecastRequest, ForecastAnswer, CrossValidationRequest, CrossValidationAnswer } = forecast;
+  const windows = { work: crossValidationWork, meant: withWholeHistory };
+  const historic = { work: historicForecastWork, deprecated: DEPRECATED };
+  const online = { body: OnlineDetectionRequest, answer: OnlineDetectionAnswer };
+  const whole = { body: InSampleDetectionRequest, answer: InSampleDetectionAnswer };
+  add('/v2/online_anomaly_detection', { ...online, work: onlineDetectionWork });
+  add('/v2/anomaly_detection', { ...whole, work: inSampleDetectionWork });
+  add('/v2/historic_forecast', { body: HistoricForecastRequest, answer: HistoricForecastAnswer, ...historic });
+  add('/v2/forecast', { body: ForecastRequest, answer: ForecastAnswer, work: forecastWork });
+  add('/v2/cross_validation', { body: CrossValidationRequest, answer: CrossValidationAnswer, ...windows });
+  add('/v2/explain', { body: ExplainRequest, answer: ExplainAnswer, work: explainWork });
+  add('/v2/simulate', { body: SimulateRequest, answer: SimulateAnswer, work: simulateWork });
 }

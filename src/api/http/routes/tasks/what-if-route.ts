@@ -22,7 +22,7 @@ async function detectorsText({ detectors }: Operations, { store }: Pick<AppServi
 /** Events that other settings of a detector would have raised on its series, or on those that `match` selects. */
 export function addWhatIfRoute(app: App, services: AppServices): void {
   const { jobs } = services;
-  app.post('/v1/what-if/jobs', describedJob('submitWhatIfJob', { body: WhatIfJobRequest }), async (request, reply) => {
+  app.post('/v1/what-if/jobs', describedJob({ body: WhatIfJobRequest }), async (request, reply) => {
     const operations = operationsOf(services.operations);
     const { body } = request;
     const caller = callerOf(request);
@@ -43,6 +43,6 @@ export function addWhatIfRoute(app: App, services: AppServices): void {
     noteAdmitted(request);
     return reply.code(202).send({ job_id: id });
   });
-  const schema = described('getWhatIfJob', jobAnswer(DetectorWhatIf), { params: ById }, 404);
+  const schema = described(jobAnswer(DetectorWhatIf), { params: ById }, 404);
   app.get('/v1/what-if/jobs/:id', schema, async (request, reply) => sendJob(jobs, { request, reply }, 'what_if'));
 }

@@ -63,8 +63,8 @@ export interface JobBody {
 
 export const JobAccepted = Type.Object({ job_id: Type.String() });
 
-export function describedJob<S extends AcceptedParts>(operationId: string, routeParts: S) {
-  const { schema } = described(operationId, JobAccepted, routeParts, 404);
+export function describedJob<S extends AcceptedParts>(routeParts: S) {
+  const { schema } = described(JobAccepted, routeParts, 404);
   const { 200: accepted, ...refusals } = schema.response;
   return { schema: { ...schema, response: { 202: accepted, ...refusals } } };
 }
