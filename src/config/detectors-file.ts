@@ -117,19 +117,17 @@ const input = section(
       oneOf('series', 'other'),
       'series',
       'The key of a record; other: the same in all records of a series.',
-      {
-        written: 'key',
-      },
+      'key',
     ),
     futureMsMax: optional(
       durationMs,
       'A time further ahead of the clock is a dead letter. Default: 3 steps of the series, at least 1min.',
-      { written: 'future_limit' },
+      'future_limit',
     ),
     idTemplate: optional(
       idTemplateKind,
       'Ids of series made of their labels, such as {job}/{__name__}. Default: name and labels.',
-      { written: 'id' },
+      'id',
     ),
     resourceLabels: optional(
       oneOrMore(text),
@@ -227,7 +225,7 @@ const worker = section(
   Object.fromEntries(
     Object.entries(workerLimits).map(([name, { env, kind, help }]) => {
       const written = env!.replace(/^KAFKA_/, '').toLowerCase();
-      return [name, optional(kind, `${help}; ${env}.`, { written })];
+      return [name, optional(kind, `${help}; ${env}.`, written)];
     }),
   ) as { readonly [K in keyof WorkerLimits]: Key<number | undefined> },
   (limits): Partial<WorkerLimits> =>
@@ -244,7 +242,7 @@ export const detectorsSchema = section(
     sources: optional(
       oneOrMore(prometheusSource),
       'What `poll` writes to the input: a query of Prometheus, or a list of such.',
-      { written: 'source' },
+      'source',
     ),
     output: defaulted(output, {}, 'How scores and events are written.'),
     worker: defaulted(worker, {}, 'Limits of a worker. Flags and environment variables win over them.'),

@@ -138,12 +138,13 @@ export const receiver = section(
     pagerduty: optional(pagerduty, 'PagerDuty Events API v2: one event is one incident.'),
     alertmanager: optional(alertmanager, 'Prometheus Alertmanager, API v2.'),
     email: optional(email, 'Mail by SMTP.'),
-    retryForMs: defaulted(durationMs, '1d', 'How long a failed message is repeated before it becomes a dead letter.', {
-      written: 'retry_for',
-    }),
-    timeoutMs: defaulted(timeout, '10s', 'Of one attempt, to the end of the answer; 100ms to 1min.', {
-      written: 'timeout',
-    }),
+    retryForMs: defaulted(
+      durationMs,
+      '1d',
+      'How long a failed message is repeated before it becomes a dead letter.',
+      'retry_for',
+    ),
+    timeoutMs: defaulted(timeout, '10s', 'Of one attempt, to the end of the answer; 100ms to 1min.', 'timeout'),
     template: defaulted(
       section(
         {

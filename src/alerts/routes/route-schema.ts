@@ -50,11 +50,13 @@ const match = section(
   {
     detector: optional(globs, 'Globs over the names of detectors.'),
     series: optional(series, 'Globs over the id of the series or group, or matchers of its labels: {job=~"web-.*"}.'),
-    kinds: optional(oneOrMore(oneOf(...EVENT_KINDS)), 'What the event looks like.', { written: 'kind' }),
-    directions: optional(oneOrMore(oneOf(...EVENT_DIRECTIONS)), 'Side of the forecast.', { written: 'direction' }),
-    incidentKinds: optional(oneOrMore(oneOf(...INCIDENT_KINDS)), 'With `on: incidents`: what makes its events one.', {
-      written: 'incident_kind',
-    }),
+    kinds: optional(oneOrMore(oneOf(...EVENT_KINDS)), 'What the event looks like.', 'kind'),
+    directions: optional(oneOrMore(oneOf(...EVENT_DIRECTIONS)), 'Side of the forecast.', 'direction'),
+    incidentKinds: optional(
+      oneOrMore(oneOf(...INCIDENT_KINDS)),
+      'With `on: incidents`: what makes its events one.',
+      'incident_kind',
+    ),
     severityMin: optional(numberBelow(0, 1e9), 'What has no severity, such as silence, does not match.'),
     gradeMin: optional(numberBelow(0, 1), 'What has no grade, such as silence, does not match.'),
     labels: defaulted(byName(globs), {}, 'Labels of the detector, by globs.'),
@@ -92,20 +94,25 @@ export const route = section(
     ),
     match: defaulted(match, {}, 'Every condition must hold; without one everything matches.'),
     receivers: required(oneOrMore(receiverName), 'Names of receivers.'),
-    continues: defaulted(boolean, false, 'Later routes of the same `on` see it, too.', { written: 'continue' }),
+    continues: defaulted(boolean, false, 'Later routes of the same `on` see it, too.', 'continue'),
     updates: defaulted(boolean, false, 'Every revision is sent, not only the first and the last.'),
     groupBy: optional(oneOrMore(groupField), 'Events that share these fields come in one message.'),
     groupWaitMs: optional(
       durationMs,
       'How long a message waits for further events. Default: 30s with `group_by`, 5s on incidents.',
-      { written: 'group_wait' },
+      'group_wait',
     ),
-    coolDownMs: defaulted(durationMs, '0s', 'The route is silent about a series for so long after an event of it.', {
-      written: 'cool_down',
-    }),
-    ageLimitMs: optional(durationMs, 'An event whose newest observation is older when it arrives is not sent.', {
-      written: 'age_limit',
-    }),
+    coolDownMs: defaulted(
+      durationMs,
+      '0s',
+      'The route is silent about a series for so long after an event of it.',
+      'cool_down',
+    ),
+    ageLimitMs: optional(
+      durationMs,
+      'An event whose newest observation is older when it arrives is not sent.',
+      'age_limit',
+    ),
     mute: optional(oneOrMore(text), 'Names of `mute_windows`.'),
     escalate: removed('PagerDuty and Alertmanager escalate what stays open'),
   },

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { commandFlag, withDefault } from '../../config/options/option.ts';
+import { commandFlag } from '../../config/options/option.ts';
 import { processOptions } from '../../config/options/options.ts';
 import { cacheFolder } from '../../config/process-environment.ts';
 import { integerFrom } from '../../config/schema/kinds.ts';
@@ -9,7 +9,7 @@ import { aborted, DONE, FAILED } from '../../tools/terminal/command-io.ts';
 import { command } from './command.ts';
 
 const own = {
-  port: withDefault(commandFlag('port', integerFrom(1, 65_535), 'port of the broker on the loopback interface'), 9092),
+  port: commandFlag('port', integerFrom(1, 65_535), 'port of the broker on the loopback interface', 9092),
 };
 
 /** A local Kafka for development, without a container. */

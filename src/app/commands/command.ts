@@ -3,13 +3,13 @@ import type { ConfigResult, KafkaConfig, StreamConfig } from '../../config/confi
 import type { RemoteWriteConfig } from '../../config/connections.ts';
 import { type ConfigSources, type LoadedConfig, loadProcessConfig } from '../../config/load.ts';
 import type { Flags, OptionSchema, OptionValues } from '../../config/options/given-options.ts';
-import { commandFlag, withDefault } from '../../config/options/option.ts';
-import { boolean } from '../../config/schema/kinds.ts';
+import { switchFlag } from '../../config/options/option.ts';
+
 import { ServiceError } from '../../ops/service-error.ts';
 import type { CsvPull } from '../../tools/csv/pull.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../../tools/terminal/command-io.ts';
 
-export const jsonFlag = withDefault(commandFlag('json', boolean, 'prints one JSON record a line'), false);
+export const jsonFlag = switchFlag('json', 'prints one JSON record a line');
 
 /** A command that can run. `main.ts` prints the message of a ServiceError that it throws. */
 export interface RunnableCommand extends Command {

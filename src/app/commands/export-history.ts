@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { commandFlag, withDefault } from '../../config/options/option.ts';
+import { commandFlag } from '../../config/options/option.ts';
 import { historyOptions, processOptions } from '../../config/options/options.ts';
 import { textOf } from '../../config/schema/kinds.ts';
 import { mustBe } from '../../config/schema/problems.ts';
@@ -16,7 +16,7 @@ const localParquet = textOf('a path on this machine that ends with .parquet', (p
 const own = {
   from: commandFlag('from', instant, 'exports scores from this event time on (default: from the oldest)'),
   to: commandFlag('to', instant, 'exports scores before this event time (default: to the newest)'),
-  out: withDefault(commandFlag('out', localParquet, 'Parquet file; an existing one is replaced'), 'scores.parquet'),
+  out: commandFlag('out', localParquet, 'Parquet file; an existing one is replaced', 'scores.parquet'),
 };
 
 export const historyCommand = command({

@@ -1,5 +1,5 @@
 import type { LoadedConfig } from '../../config/load.ts';
-import { commandFlag, withDefault } from '../../config/options/option.ts';
+import { commandFlag } from '../../config/options/option.ts';
 import { kafkaOptions, streamOptions } from '../../config/options/options.ts';
 import { changeOptions } from '../../config/options/topic-options.ts';
 import { repartitionOf } from '../../config/rekeyed-input.ts';
@@ -20,13 +20,12 @@ import { command, jsonFlag } from './command.ts';
 const DAY_MS = 86_400_000;
 
 const own = {
-  partitions: withDefault(
-    commandFlag('partitions', integerFrom(1, 10_000), 'partitions of all topics except dead letters'),
-    8,
-  ),
-  replicationFactor: withDefault(commandFlag('replication-factor', integerFrom(1, 32), 'copies of each partition'), 1),
-  retentionDays: withDefault(
-    commandFlag('retention-days', integerFrom(0, 36_500), 'retention in days; 0: the default of the broker'),
+  partitions: commandFlag('partitions', integerFrom(1, 10_000), 'partitions of all topics except dead letters', 8),
+  replicationFactor: commandFlag('replication-factor', integerFrom(1, 32), 'copies of each partition', 1),
+  retentionDays: commandFlag(
+    'retention-days',
+    integerFrom(0, 36_500),
+    'retention in days; 0: the default of the broker',
     0,
   ),
   json: jsonFlag,

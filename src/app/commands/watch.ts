@@ -5,11 +5,11 @@ import type { SchemaSource } from '../../codecs/formats/schema-source.ts';
 import { createIncidentDecoder } from '../../codecs/incident-codec.ts';
 import { createScoreDecoder } from '../../codecs/score-decoder.ts';
 import type { KafkaConfig, StreamConfig } from '../../config/config.ts';
-import { commandFlag, withDefault } from '../../config/options/option.ts';
+import { commandFlag, switchFlag } from '../../config/options/option.ts';
 import { kafkaOptions, registryOptions, streamOptions } from '../../config/options/options.ts';
 import { incidentOptions } from '../../config/options/topic-options.ts';
 import { stdoutTakesColour } from '../../config/process-environment.ts';
-import { boolean, seriesText } from '../../config/schema/kinds.ts';
+import { seriesText } from '../../config/schema/kinds.ts';
 import { readWholeTopic, type TopicRecord, tailTopic } from '../../kafka/fetch/topic-tail.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import { seriesPattern } from '../../records/series/series-pattern.ts';
@@ -33,30 +33,20 @@ import { command, jsonFlag, printProblems } from './command.ts';
 const SUMMARY_MS = 1_000;
 
 const own = {
-  all: withDefault(
-    commandFlag(
-      'all',
-      boolean,
-      'prints every score (default: alarms, or anomalies if alarms are off, and counts the scores between them)',
-    ),
-    false,
+  all: switchFlag(
+    'all',
+    'prints every score (default: alarms, or anomalies if alarms are off, and counts the scores between them)',
   ),
-  anomalies: withDefault(commandFlag('anomalies', boolean, 'prints only values outside their interval'), false),
+  anomalies: switchFlag('anomalies', 'prints only values outside their interval'),
   series: commandFlag(
     'series',
     seriesText,
     'prints only series that match a glob (* any characters, ? one) or matchers of labels',
   ),
-  fromBeginning: withDefault(commandFlag('from-beginning', boolean, 'also prints earlier records'), false),
-  untilNow: withDefault(
-    commandFlag('until-now', boolean, 'prints earlier records in order of event time, then exits'),
-    false,
-  ),
-  events: withDefault(commandFlag('events', boolean, 'prints events instead: opened, updated, closed'), false),
-  incidents: withDefault(
-    commandFlag('incidents', boolean, 'prints incidents instead: opened, updated, closed, merged'),
-    false,
-  ),
+  fromBeginning: switchFlag('from-beginning', 'also prints earlier records'),
+  untilNow: switchFlag('until-now', 'prints earlier records in order of event time, then exits'),
+  events: switchFlag('events', 'prints events instead: opened, updated, closed'),
+  incidents: switchFlag('incidents', 'prints incidents instead: opened, updated, closed, merged'),
   json: { ...jsonFlag, help: 'prints one JSON record a line; every score, except with --anomalies' },
 };
 

@@ -140,15 +140,13 @@ export const detectorKeys = {
     integerFrom(0, LENGTH_MAX),
     'Missing observations that are bridged; after a longer gap the series starts over. Default: `context`.',
   ),
-  jitterMs: optional(durationMs, 'Observations further apart never share a time step. Default: half a step.', {
-    written: 'jitter',
-  }),
+  jitterMs: optional(durationMs, 'Observations further apart never share a time step. Default: half a step.', 'jitter'),
   latenessMs: defaulted(
     durationMs,
     '0s',
     `How long records wait, in event time, for older ones of their series, and steps with \`aggregate\` for their ` +
       `points; at most ${LATENESS_STEPS_MAX} steps.`,
-    { written: 'allowed_lateness' },
+    'allowed_lateness',
   ),
   silenceAfter: optional(
     wordOr('off', length),
@@ -159,7 +157,7 @@ export const detectorKeys = {
     wordOr('off', durationMs),
     'A series or group without an observation for longer, in event time, is forgotten; or off. Default: twice as ' +
       'long as `gap_limit`, at least 7d.',
-    { written: 'idle_limit' },
+    'idle_limit',
   ),
   grace: defaulted(
     integerFrom(0, GRACE_MAX),

@@ -29,10 +29,13 @@ export const eventRules = section(
     minDeviationShare: defaulted(percent, '0%', 'Smallest distance as a share of the forecast.'),
     validRange: optional(range, 'A value outside is an event whatever its grade.'),
     normalRange: optional(range, 'Values inside are no event whatever their grade.'),
-    minDurationMs: defaulted(durationMs, '0s', 'Alarms that last shorter make no event.', { written: 'min_duration' }),
-    coolDownMs: defaulted(durationMs, '0s', 'After the last alarm of an event none is opened for so long.', {
-      written: 'cool_down',
-    }),
+    minDurationMs: defaulted(durationMs, '0s', 'Alarms that last shorter make no event.', 'min_duration'),
+    coolDownMs: defaulted(
+      durationMs,
+      '0s',
+      'After the last alarm of an event none is opened for so long.',
+      'cool_down',
+    ),
     onceInDrift: defaulted(boolean, true, 'A drift is one event, held open over six windows.'),
     stoppedAt: optional(number, 'A value at or below it is an expected stop; it and the value after it are no alarm.'),
     quiet: optional(listOf(section(timesKeys, timesOf)), 'Maintenance and calendars: alarms in these times are none.'),

@@ -23,24 +23,20 @@ export const prometheusSource = section(
       'prometheus',
       'Unique. Its position is kept by this name; series whose result has no name have it.',
     ),
-    url: required(shownUrl, 'Prometheus, or what answers as it does; it may be private.', { written: 'prometheus' }),
+    url: required(shownUrl, 'Prometheus, or what answers as it does; it may be private.', 'prometheus'),
     query: required(text, 'PromQL. Each series of its result is a series of the input.'),
-    stepMs: required(durationMs, 'Distance of its values, as `freq` of the detectors.', { written: 'step' }),
+    stepMs: required(durationMs, 'Distance of its values, as `freq` of the detectors.', 'step'),
     delayMs: defaulted(
       durationMs,
       '30s',
       'How long after a step its values are asked for: scrapes and rules are late.',
-      {
-        written: 'delay',
-      },
+      'delay',
     ),
     headers: optional(
       byName(text, { pattern: /^[A-Za-z0-9-]{1,100}$/, expected: 'the name of a header', max: 20 }),
       'Further headers, such as X-Scope-OrgID: each names the variable that holds its value.',
     ),
-    historyMs: defaulted(durationMs, '28d', 'How far back the first request goes; 0s: from now on.', {
-      written: 'history',
-    }),
+    historyMs: defaulted(durationMs, '28d', 'How far back the first request goes; 0s: from now on.', 'history'),
   },
   ({ name, url, query, stepMs, delayMs, historyMs, headers }, place) => {
     const within = (key: string, kind: Kind<number>, ms: number | undefined, [min, max]: readonly [number, number]) => {

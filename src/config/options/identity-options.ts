@@ -1,6 +1,6 @@
 import { integerFrom, text, textOf } from '../schema/kinds.ts';
 import type { GivenOptions } from './given-options.ts';
-import { secret, secretFile, setting, withDefault } from './option.ts';
+import { secret, secretFile, setting } from './option.ts';
 import { tokenUrl } from './option-kinds.ts';
 
 type Role = 'viewer' | 'operator' | 'admin';
@@ -27,14 +27,16 @@ export const identityOptions = {
     groupRoles,
     'roles of groups: GROUP=ROLE, separated by semicolons; the highest applies, and * is everyone who may sign in',
   ),
-  oidcGroupsClaim: withDefault(setting('OIDC_GROUPS_CLAIM', text, 'claim that lists the groups of a person'), 'groups'),
+  oidcGroupsClaim: setting('OIDC_GROUPS_CLAIM', text, 'claim that lists the groups of a person', 'groups'),
   oidcScope: setting(
     'OIDC_SCOPE',
     text,
     'scopes to request (default: openid profile email, and the groups claim if the provider lists it as a scope)',
   ),
-  oidcSessionHours: withDefault(
-    setting('OIDC_SESSION_HOURS', integerFrom(1, 720), 'hours after which a person must sign in again'),
+  oidcSessionHours: setting(
+    'OIDC_SESSION_HOURS',
+    integerFrom(1, 720),
+    'hours after which a person must sign in again',
     12,
   ),
 };

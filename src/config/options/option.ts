@@ -1,4 +1,4 @@
-import { type Kind, text } from '../schema/kinds.ts';
+import { boolean, type Kind, text } from '../schema/kinds.ts';
 
 /** An option of the environment, the command line, or both. */
 export interface Option<T> {
@@ -18,14 +18,21 @@ export interface OptionWithDefault<T> extends Option<T> {
   readonly fallback: T;
 }
 
-/** A setting with a variable and the flag of the same name: `KAFKA_GROUP_ID` and `--kafka-group-id`. */
-export function setting<T>(env: string, kind: Kind<T>, help: string): Option<T> {
-  return { env, flag: env.toLowerCase().replaceAll('_', '-'), kind, help };
+/** An option as it is written: with a default, or without one. */
+type WrittenOption<T, F> = [F] extends [undefined] ? Option<T> : OptionWithDefault<T>;
+
+function optionOf<T, F>(option: Option<T>, fallback: F): WrittenOption<T, F> {
+  return (fallback === undefined ? option : { ...option, fallback }) as WrittenOption<T, F>;
 }
 
-/** The same option with a default. */
-export function withDefault<T>(option: Option<T>, fallback: NoInfer<T>): OptionWithDefault<T> {
-  return { ...option, fallback };
+/** A setting with a variable and the flag of the same name: `KAFKA_GROUP_ID` and `--kafka-group-id`. */
+export function setting<T, F extends NoInfer<T> | undefined = undefined>(
+  env: string,
+  kind: Kind<T>,
+  help: string,
+  fallback?: F,
+) {
+  return optionOf({ env, flag: env.toLowerCase().replaceAll('_', '-'), kind, help }, fallback as F);
 }
 
 /** The same option, which `--help` of a command with many options lists. */
@@ -43,6 +50,16 @@ export function secretFile(env: string, holds: string): Option<string> {
 }
 
 /** A flag that only some commands have, such as `--rate` of `feed`. */
-export function commandFlag<T>(flag: string, kind: Kind<T>, help: string): Option<T> {
-  return { env: null, flag, kind, help };
+export function commandFlag<T, F extends NoInfer<T> | undefined = undefined>(
+  flag: string,
+  kind: Kind<T>,
+  help: string,
+  fallback?: F,
+) {
+  return optionOf({ env: null, flag, kind, help }, fallback as F);
+}
+
+/** A flag of a command that is given, or not. */
+export function switchFlag(flag: string, help: string): OptionWithDefault<boolean> {
+  return commandFlag(flag, boolean, help, false);
 }

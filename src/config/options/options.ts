@@ -1,6 +1,6 @@
 import { boolean, integerFrom, text, wordOr } from '../schema/kinds.ts';
 import { identityOptions } from './identity-options.ts';
-import { listedFirst, secret, secretFile, setting, withDefault } from './option.ts';
+import { listedFirst, secret, secretFile, setting } from './option.ts';
 import {
   bearerSecret,
   brokerList,
@@ -25,15 +25,12 @@ const port = integerFrom(0, 65_535);
 
 export const kafkaOptions = {
   brokers: listedFirst(setting('KAFKA_BROKERS', brokerList, 'brokers as host:port, separated by commas')),
-  clientId: withDefault(setting('KAFKA_CLIENT_ID', text, 'name shown to the brokers'), 'tidewatch'),
-  tls: withDefault(setting('KAFKA_TLS', boolean, 'true: connect to the brokers by TLS'), false),
+  clientId: setting('KAFKA_CLIENT_ID', text, 'name shown to the brokers', 'tidewatch'),
+  tls: setting('KAFKA_TLS', boolean, 'true: connect to the brokers by TLS', false),
   tlsCa: setting('KAFKA_TLS_CA', text, "PEM file of the authority of the brokers' certificates"),
   tlsCert: setting('KAFKA_TLS_CERT', text, 'PEM file of the client certificate'),
   tlsKey: setting('KAFKA_TLS_KEY', text, 'PEM file of the client key'),
-  tlsRejectUnauthorized: withDefault(
-    setting('KAFKA_TLS_REJECT_UNAUTHORIZED', boolean, 'false accepts any certificate'),
-    true,
-  ),
+  tlsRejectUnauthorized: setting('KAFKA_TLS_REJECT_UNAUTHORIZED', boolean, 'false accepts any certificate', true),
   saslMechanism: setting('KAFKA_SASL_MECHANISM', mechanism, `SASL mechanism: ${mechanism.expected}`),
   saslUsername: setting('KAFKA_SASL_USERNAME', text, 'user name for SASL'),
   saslPassword: secret('KAFKA_SASL_PASSWORD', 'password of that user'),
@@ -83,65 +80,55 @@ export const prometheusOptions = {
  * `KAFKA_`.
  */
 export const workerLimits = {
-  commitIntervalMs: withDefault(
-    setting('KAFKA_COMMIT_INTERVAL_MS', integerFrom(10, 60_000), 'ms between the transactions of a partition'),
+  commitIntervalMs: setting(
+    'KAFKA_COMMIT_INTERVAL_MS',
+    integerFrom(10, 60_000),
+    'ms between the transactions of a partition',
     50,
   ),
-  commitRecordsMax: withDefault(
-    setting('KAFKA_COMMIT_RECORDS_MAX', limit(100_000), 'most input records in a transaction'),
-    5_000,
-  ),
-  transactionsPerSMax: withDefault(
-    setting(
-      'TRANSACTIONS_PER_S_MAX',
-      limit(100_000),
-      'most transactions a second of a worker; beyond it, all its partitions commit less often',
-    ),
+  commitRecordsMax: setting('KAFKA_COMMIT_RECORDS_MAX', limit(100_000), 'most input records in a transaction', 5_000),
+  transactionsPerSMax: setting(
+    'TRANSACTIONS_PER_S_MAX',
+    limit(100_000),
+    'most transactions a second of a worker; beyond it, all its partitions commit less often',
     500,
   ),
-  backfillForecastsPerSMax: withDefault(
-    setting(
-      'BACKFILL_FORECASTS_PER_S_MAX',
-      limit(1_000_000),
-      'most forecasts a second that a worker makes to recalibrate series after a change of settings',
-    ),
+  backfillForecastsPerSMax: setting(
+    'BACKFILL_FORECASTS_PER_S_MAX',
+    limit(1_000_000),
+    'most forecasts a second that a worker makes to recalibrate series after a change of settings',
     2_000,
   ),
-  queueRecordsMax: withDefault(
-    setting('QUEUE_RECORDS_MAX', limit(10_000_000), 'waiting records at which a partition is paused'),
+  queueRecordsMax: setting(
+    'QUEUE_RECORDS_MAX',
+    limit(10_000_000),
+    'waiting records at which a partition is paused',
     20_000,
   ),
-  seriesMax: withDefault(
-    setting('SERIES_MAX', limit(10_000_000), 'most series of a partition; beyond it, the longest idle one is evicted'),
+  seriesMax: setting(
+    'SERIES_MAX',
+    limit(10_000_000),
+    'most series of a partition; beyond it, the longest idle one is evicted',
     100_000,
   ),
-  memoryMbMax: withDefault(
-    setting(
-      'MEMORY_MB_MAX',
-      integerFrom(0, 10_000_000),
-      'MiB of memory at which a worker pauses its partitions; 0: no limit',
-    ),
+  memoryMbMax: setting(
+    'MEMORY_MB_MAX',
+    integerFrom(0, 10_000_000),
+    'MiB of memory at which a worker pauses its partitions; 0: no limit',
     0,
   ),
   inferenceThreads: setting('INFERENCE_THREADS', limit(256), 'threads that run the model (default: one per processor)'),
-  shutdownMsMax: withDefault(
-    setting('SHUTDOWN_MS_MAX', integerFrom(100, 600_000), 'ms that an orderly shutdown may take'),
-    10_000,
-  ),
-  startWaitMs: withDefault(
-    setting(
-      'START_WAIT_MS',
-      integerFrom(0, 3_600_000),
-      'ms that a process waits for Kafka at its start before it exits with 1',
-    ),
+  shutdownMsMax: setting('SHUTDOWN_MS_MAX', integerFrom(100, 600_000), 'ms that an orderly shutdown may take', 10_000),
+  startWaitMs: setting(
+    'START_WAIT_MS',
+    integerFrom(0, 3_600_000),
+    'ms that a process waits for Kafka at its start before it exits with 1',
     60_000,
   ),
-  sessionMs: withDefault(
-    setting(
-      'KAFKA_SESSION_MS',
-      integerFrom(1_000, 600_000),
-      'ms without a heartbeat after which the partitions of a worker are reassigned',
-    ),
+  sessionMs: setting(
+    'KAFKA_SESSION_MS',
+    integerFrom(1_000, 600_000),
+    'ms without a heartbeat after which the partitions of a worker are reassigned',
     10_000,
   ),
 };
@@ -151,23 +138,17 @@ export type WorkerLimits = { readonly [K in keyof typeof workerLimits]: number }
 /** Settings of every command that works on a stream. */
 export const streamOptions = {
   detectors: listedFirst(setting('DETECTORS', text, 'path of the detectors file (YAML)')),
-  groupId: withDefault(setting('KAFKA_GROUP_ID', text, 'consumer group, and prefix of derived names'), 'tidewatch'),
+  groupId: setting('KAFKA_GROUP_ID', text, 'consumer group, and prefix of derived names', 'tidewatch'),
 };
 
 export const processOptions = {
-  opsHost: withDefault(setting('OPS_HOST', text, 'address of health, readiness and metrics'), '127.0.0.1'),
+  opsHost: setting('OPS_HOST', text, 'address of health, readiness and metrics', '127.0.0.1'),
   opsPort: listedFirst(
-    withDefault(
-      setting('OPS_PORT', port, 'port of health and metrics; 0: any free port; unset: 9464 or the next free'),
-      9464,
-    ),
+    setting('OPS_PORT', port, 'port of health and metrics; 0: any free port; unset: 9464 or the next free', 9464),
   ),
-  dataDir: listedFirst(withDefault(setting('DATA_DIR', text, 'folder for data that must survive a restart'), './data')),
+  dataDir: listedFirst(setting('DATA_DIR', text, 'folder for data that must survive a restart', './data')),
   modelsDir: setting('MODELS_DIR', text, 'folder of your own models'),
-  logLevel: withDefault(
-    setting('LOG_LEVEL', logLevel, `${logLevel.expected}; logs are JSON lines without secrets`),
-    'info',
-  ),
+  logLevel: setting('LOG_LEVEL', logLevel, `${logLevel.expected}; logs are JSON lines without secrets`, 'info'),
 };
 
 export const alertOptions = {
@@ -185,13 +166,12 @@ export const storeOptions = {
 };
 
 export const historyOptions = {
-  historyDays: withDefault(
-    setting('HISTORY_DAYS', integerFrom(1, 3_650), 'days for which serve keeps scores and events'),
-    14,
-  ),
-  historyGb: withDefault(setting('HISTORY_GB', integerFrom(1, 100_000), 'GB that this history may take'), 10),
-  historyMemoryMb: withDefault(
-    setting('HISTORY_MEMORY_MB', integerFrom(64, 1_048_576), 'MiB of memory for DuckDB; beyond it, it sorts on disk'),
+  historyDays: setting('HISTORY_DAYS', integerFrom(1, 3_650), 'days for which serve keeps scores and events', 14),
+  historyGb: setting('HISTORY_GB', integerFrom(1, 100_000), 'GB that this history may take', 10),
+  historyMemoryMb: setting(
+    'HISTORY_MEMORY_MB',
+    integerFrom(64, 1_048_576),
+    'MiB of memory for DuckDB; beyond it, it sorts on disk',
     256,
   ),
 };
@@ -214,19 +194,17 @@ export const workerOptions = {
 
 /** The listener of `receive` next to HTTP. */
 export const receiveOptions = {
-  grpcPort: withDefault(
-    setting(
-      'GRPC_PORT',
-      wordOr('off', port),
-      'port of OTLP over gRPC, at HTTP_HOST and with the TLS of HTTP; 0: any free port; off: none',
-    ),
+  grpcPort: setting(
+    'GRPC_PORT',
+    wordOr('off', port),
+    'port of OTLP over gRPC, at HTTP_HOST and with the TLS of HTTP; 0: any free port; off: none',
     4317,
   ),
 };
 
 export const httpOptions = {
-  httpHost: withDefault(setting('HTTP_HOST', text, 'address of the HTTP service'), '127.0.0.1'),
-  httpPort: listedFirst(withDefault(setting('HTTP_PORT', port, 'port of the HTTP service; 0: any free port'), 8080)),
+  httpHost: setting('HTTP_HOST', text, 'address of the HTTP service', '127.0.0.1'),
+  httpPort: listedFirst(setting('HTTP_PORT', port, 'port of the HTTP service; 0: any free port', 8080)),
   apiKey: secret(
     'TIDEWATCH_API_KEY',
     'admin key of at least 24 characters; a new value revokes the key of the previous one. Unset: if there is no ' +
@@ -251,25 +229,30 @@ export const httpOptions = {
     origins,
     'origins of web pages that may call the service, separated by commas, or *',
   ),
-  httpConnectionsMax: withDefault(setting('HTTP_CONNECTIONS_MAX', limit(1_000_000), 'most open connections'), 1_000),
-  httpConnectionsPerAddressMax: withDefault(
-    setting('HTTP_CONNECTIONS_PER_ADDRESS_MAX', limit(1_000_000), 'most open connections of one address'),
+  httpConnectionsMax: setting('HTTP_CONNECTIONS_MAX', limit(1_000_000), 'most open connections', 1_000),
+  httpConnectionsPerAddressMax: setting(
+    'HTTP_CONNECTIONS_PER_ADDRESS_MAX',
+    limit(1_000_000),
+    'most open connections of one address',
     500,
   ),
-  drainMs: withDefault(
-    setting('DRAIN_MS', integerFrom(0, 600_000), 'ms of listening after SIGTERM, without being ready'),
-    5_000,
-  ),
-  jobsInFlightMax: withDefault(
-    setting('JOBS_IN_FLIGHT_MAX', limit(1_000_000), 'most unfinished jobs of an owner; one more: 429'),
+  drainMs: setting('DRAIN_MS', integerFrom(0, 600_000), 'ms of listening after SIGTERM, without being ready', 5_000),
+  jobsInFlightMax: setting(
+    'JOBS_IN_FLIGHT_MAX',
+    limit(1_000_000),
+    'most unfinished jobs of an owner; one more: 429',
     1_000,
   ),
-  jobMemoryMbMax: withDefault(
-    setting('JOB_MEMORY_MB_MAX', integerFrom(256, 1_000_000), 'MiB of memory of each process that runs jobs'),
+  jobMemoryMbMax: setting(
+    'JOB_MEMORY_MB_MAX',
+    integerFrom(256, 1_000_000),
+    'MiB of memory of each process that runs jobs',
     4_096,
   ),
-  finetunedModelsMax: withDefault(
-    setting('FINETUNED_MODELS_MAX', limit(1_000_000), 'most fine-tuned models of an owner; one more: 422'),
+  finetunedModelsMax: setting(
+    'FINETUNED_MODELS_MAX',
+    limit(1_000_000),
+    'most fine-tuned models of an owner; one more: 422',
     50,
   ),
 };

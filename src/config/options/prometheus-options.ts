@@ -1,5 +1,5 @@
 import { integerFrom, seriesText } from '../schema/kinds.ts';
-import { listedFirst, secret, secretFile, setting, withDefault } from './option.ts';
+import { listedFirst, secret, secretFile, setting } from './option.ts';
 import { headerValue, httpHeaders, httpUrl, limit } from './option-kinds.ts';
 
 /** Scores as metrics that Prometheus scrapes. */
@@ -10,10 +10,7 @@ export const scoresOptions = {
     'port at OPS_HOST where Prometheus scrapes the scores of series with open events; 0: any free port',
   ),
   scoresSeries: setting('SCORES_SERIES', seriesText, 'further series to expose there, by a glob or matchers'),
-  scoresSeriesMax: withDefault(
-    setting('SCORES_SERIES_MAX', limit(10_000), 'most series, and most open events, of a scrape'),
-    1_000,
-  ),
+  scoresSeriesMax: setting('SCORES_SERIES_MAX', limit(10_000), 'most series, and most open events, of a scrape', 1_000),
 };
 
 export const remoteWriteOptions = {
@@ -32,8 +29,10 @@ export const remoteWriteOptions = {
     httpHeaders,
   ),
   remoteWriteHeadersFile: secretFile('REMOTE_WRITE_HEADERS', 'remoteWriteHeaders'),
-  remoteWriteSeries: withDefault(
-    setting('REMOTE_WRITE_SERIES', seriesText, 'series whose bands are written, by a glob or matchers'),
+  remoteWriteSeries: setting(
+    'REMOTE_WRITE_SERIES',
+    seriesText,
+    'series whose bands are written, by a glob or matchers',
     '*',
   ),
 };

@@ -1,24 +1,28 @@
 import { integerFrom, text, topicName } from '../schema/kinds.ts';
-import { setting, withDefault } from './option.ts';
+import { setting } from './option.ts';
 
 /** Deployments and other changes, which people and programs report. */
 export const changeOptions = {
-  changesTopic: withDefault(
-    setting('CHANGES_TOPIC', topicName, 'topic of known changes, such as deployments: compacted, one partition'),
+  changesTopic: setting(
+    'CHANGES_TOPIC',
+    topicName,
+    'topic of known changes, such as deployments: compacted, one partition',
     'known-changes',
   ),
 };
 
 /** Topic of the versions of the detectors file. */
 export const detectorsOptions = {
-  detectorsTopic: withDefault(
-    setting('DETECTORS_TOPIC', text, 'topic of detectors that are saved over HTTP'),
+  detectorsTopic: setting(
+    'DETECTORS_TOPIC',
+    text,
+    'topic of detectors that are saved over HTTP',
     'tidewatch-detectors',
   ),
 };
 
 export const incidentOptions = {
-  incidentsTopic: withDefault(setting('INCIDENTS_TOPIC', topicName, 'topic of incidents'), 'anomaly-incidents'),
+  incidentsTopic: setting('INCIDENTS_TOPIC', topicName, 'topic of incidents', 'anomaly-incidents'),
   incidentQuietMs: setting(
     'INCIDENT_QUIET_MS',
     integerFrom(1_000, 86_400_000),

@@ -17,7 +17,7 @@ export interface Setting<T> {
 /** A key of a mapping. A secret has several: `KEY_env` and `KEY_file`. */
 export interface Key<T> {
   /** Its name where that is not the one of the field in snake case. */
-  readonly written?: string;
+  readonly written?: string | undefined;
   /** Schemas by the keys as they are written. */
   readonly schemas: (written: string) => Readonly<Record<string, TSchema>>;
   readonly setting?: Setting<unknown>;
@@ -28,14 +28,10 @@ type SectionKeys = Readonly<Record<string, Key<unknown>>>;
 /** Fields that are read of a mapping. */
 export type SectionFields<K extends SectionKeys> = { readonly [P in keyof K]: K[P] extends Key<infer T> ? T : never };
 
-interface KeyOptions {
-  readonly written?: string;
-}
-
 /** A key that may be missing; undefined where it is, or is invalid. */
-export function optional<T>(setting: Setting<T>, description: string, options: KeyOptions = {}): Key<T | undefined> {
+export function optional<T>(setting: Setting<T>, description: string, written?: string): Key<T | undefined> {
   return {
-    ...options,
+    written,
     setting,
     schemas: (name) => ({ [name]: Type.Optional({ ...setting.schema, description } as TSchema) }),
     read: (name, place) => {
@@ -46,8 +42,8 @@ export function optional<T>(setting: Setting<T>, description: string, options: K
 }
 
 /** A key that must be set; undefined where it is missing or invalid. */
-export function required<T>(setting: Setting<T>, description: string, options?: KeyOptions): Key<T | undefined> {
-  const key = optional(setting, description, options);
+export function required<T>(setting: Setting<T>, description: string, written?: string): Key<T | undefined> {
+  const key = optional(setting, description, written);
   return {
     ...key,
     schemas: (name) => ({ [name]: { ...setting.schema, description } }),
@@ -70,13 +66,8 @@ export function removed(replacement: string): Key<undefined> {
 }
 
 /** A key with a default, as it would be written. It counts also where the key is invalid, so that reading continues. */
-export function defaulted<T>(
-  setting: Setting<T>,
-  fallback: unknown,
-  description: string,
-  options?: KeyOptions,
-): Key<T> {
-  const key = optional(setting, description, options);
+export function defaulted<T>(setting: Setting<T>, fallback: unknown, description: string, written?: string): Key<T> {
+  const key = optional(setting, description, written);
   return {
     ...key,
     schemas: (name) => ({ [name]: Type.Optional({ ...setting.schema, description, default: fallback } as TSchema) }),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Command, type ListedCommand, parseCommandLine, readFlags } from '../../../src/config/command-line.ts';
-import { commandFlag, withDefault } from '../../../src/config/options/option.ts';
+import { commandFlag } from '../../../src/config/options/option.ts';
 import { kafkaOptions } from '../../../src/config/options/options.ts';
 import { integerFrom, text } from '../../../src/config/schema/kinds.ts';
 
-const rate = withDefault(commandFlag('rate', integerFrom(1, 1_000), 'observations a second'), 100);
+const rate = commandFlag('rate', integerFrom(1, 1_000), 'observations a second', 100);
 const file = { env: null, flag: 'file', kind: text, help: 'file to read' };
 const { brokers, saslPassword, tls } = kafkaOptions;
 

@@ -5,20 +5,17 @@ import { constants, zstdCompress as zstd } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { BodyBudget } from '../../wire/body/body-budget.ts';
-import { bodyName, bodyRules } from '../../wire/body/body-schemas.ts';
+import { bodyName, bodyRules, KEPT_BODIES } from '../../wire/body/body-schemas.ts';
 import type { BodyThreads } from '../../wire/body/body-threads.ts';
 import { HeldBody } from '../../wire/body/held-body.ts';
 import { bodyTooLarge, contentCoding, readBytes, type TransferRate } from '../../wire/body/read-bytes.ts';
 import { readWireBody } from '../../wire/body/wire-body.ts';
 import { HttpProblem, invalidRequest } from '../../wire/problem.ts';
-import { JOB_TASKS } from '../../wire/schema/tasks/job-schema.ts';
 import type { App } from './fastify-app.ts';
 import { noteBody } from './idempotency.ts';
 import { callerOf } from './require-key.ts';
 import { rulesOf } from './route-rules.ts';
 
-/** Bodies that are stored as received, for jobs. */
-const KEPT: ReadonlySet<TSchema> = new Set(JOB_TASKS.map(({ request }) => request));
 /** Numbers in JSON gain little from trying harder. */
 const KEPT_LEVEL = 1;
 const zstdCompress = promisify(zstd);
@@ -87,7 +84,7 @@ export function acceptBodies(app: App, { budget, rate, threads }: BodyParts): vo
     const name = bodyName(schema);
     noteBody(request, bytes);
     // Before parsing: the buffer of a large body is transferred to the thread.
-    if (KEPT.has(schema))
+    if (KEPT_BODIES.has(schema))
       kept.set(request, await zstdCompress(bytes, { params: { [constants.ZSTD_c_compressionLevel]: KEPT_LEVEL } }));
     const small = length <= INLINE_BYTES_MAX;
     const reading = small ? readWireBody(bytes, bodyRules(name)) : await threads.read(owner, bytes, name);

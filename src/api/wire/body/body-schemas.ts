@@ -18,6 +18,7 @@ import {
   ExplainJob,
   FinetuneJob,
   ForecastJob,
+  JOB_TASKS,
   SimulateJob,
 } from '../schema/tasks/job-schema.ts';
 import { ModelParamsQuery } from '../schema/tasks/model-params-schema.ts';
@@ -55,6 +56,9 @@ const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
   whatIfJob: WhatIfJobRequest,
   backtest: BacktestRequest,
 };
+
+/** Bodies that are stored as received, for jobs. */
+export const KEPT_BODIES: ReadonlySet<object> = new Set(JOB_TASKS.map(({ request }) => request));
 
 const compiled = new Map<string, BodyRules>();
 

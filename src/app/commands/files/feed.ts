@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { compileObservationWriter } from '../../../codecs/observations/observation-writer.ts';
 import type { LoadedConfig } from '../../../config/load.ts';
-import { commandFlag, withDefault } from '../../../config/options/option.ts';
+import { commandFlag, switchFlag } from '../../../config/options/option.ts';
 import { kafkaOptions, streamOptions } from '../../../config/options/options.ts';
-import { boolean, integerFrom } from '../../../config/schema/kinds.ts';
+import { integerFrom } from '../../../config/schema/kinds.ts';
 import { feedDemo, prepareDemo } from '../../../demo/run-demo.ts';
 import { type KeptTimes, keptTimes, keptTimesText } from '../../../engine/topics/kept-times.ts';
 import { detectorsOfInput, extrasFor } from '../../../engine/unit/loaded-detector.ts';
@@ -30,10 +30,7 @@ const GROUP_PATH = 'group';
 
 const own = {
   ...csvFlags,
-  demo: withDefault(
-    commandFlag('demo', boolean, "instead of FILE: the demo's series, first their history, then a step a second"),
-    false,
-  ),
+  demo: switchFlag('demo', "instead of FILE: the demo's series, first their history, then a step a second"),
   rate: commandFlag('rate', integerFrom(1, 1_000_000), 'observations a second (default: as fast as possible)'),
 };
 

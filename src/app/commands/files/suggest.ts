@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadedConfig } from '../../../config/load.ts';
 import type { OptionValues } from '../../../config/options/given-options.ts';
-import { commandFlag, withDefault } from '../../../config/options/option.ts';
+import { commandFlag, switchFlag } from '../../../config/options/option.ts';
 import { httpUrl } from '../../../config/options/option-kinds.ts';
 import { processOptions, prometheusOptions } from '../../../config/options/options.ts';
-import { boolean, commaList, durationMs, integerFrom, seriesText, text } from '../../../config/schema/kinds.ts';
+import { commaList, durationMs, integerFrom, seriesText, text } from '../../../config/schema/kinds.ts';
 import { timeZone } from '../../../config/schema/times.ts';
 import { ServiceError } from '../../../ops/service-error.ts';
 import { nextPoll, polled, type SourceState, sourceState, tooLarge } from '../../../pipelines/poll/poll-plan.ts';
@@ -39,7 +39,7 @@ const own = {
   prometheus: commandFlag('prometheus', httpUrl, 'instead of FILE: URL of a Prometheus to query for --match'),
   match: commandFlag('match', seriesText, 'series to query, as matchers in braces: {job="node"}'),
   step: commandFlag('step', durationMs, 'step of the queries (default: 5min)'),
-  weeks: withDefault(commandFlag('weeks', integerFrom(1, 52), 'weeks of history to query'), 4),
+  weeks: commandFlag('weeks', integerFrom(1, 52), 'weeks of history to query', 4),
   timezone: commandFlag('timezone', timeZone, 'time zone of series with a season (default: that of this machine)'),
   holidays: commandFlag(
     'holidays',
@@ -47,7 +47,7 @@ const own = {
     'places whose holidays the series follow; lists the days on which the data contradicts them',
   ),
   out: commandFlag('out', text, 'file for the detectors (default: standard output)'),
-  replace: withDefault(commandFlag('replace', boolean, 'overwrites the file of --out'), false),
+  replace: switchFlag('replace', 'overwrites the file of --out'),
 };
 
 type OwnValues = OptionValues<typeof own>;

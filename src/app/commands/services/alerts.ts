@@ -7,10 +7,10 @@ import { sendTestAlert } from '../../../alerts/test-alert.ts';
 import { readFlags } from '../../../config/command-line.ts';
 import type { KafkaConfig } from '../../../config/config.ts';
 import { loadProcessConfig, routesPath } from '../../../config/load.ts';
-import { commandFlag, withDefault } from '../../../config/options/option.ts';
+import { commandFlag, switchFlag } from '../../../config/options/option.ts';
 import { alertOptions, processOptions, storeOptions } from '../../../config/options/options.ts';
 import { changeOptions } from '../../../config/options/topic-options.ts';
-import { boolean, text } from '../../../config/schema/kinds.ts';
+import { text } from '../../../config/schema/kinds.ts';
 import { mustBe, nearestOf } from '../../../config/schema/problems.ts';
 import { readTail } from '../../../kafka/fetch/topic-tail.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED } from '../../../tools/terminal/command-io.ts';
@@ -21,9 +21,9 @@ import { fromBeginning, readerOptions, runService } from './run-service.ts';
 
 const ownFlags = {
   fromBeginning: fromBeginning('events'),
-  deadLetters: withDefault(commandFlag('dead-letters', boolean, 'lists failed notifications, then exits'), false),
-  redeliver: withDefault(commandFlag('redeliver', boolean, 'queues failed notifications again, then continues'), false),
-  check: withDefault(commandFlag('check', boolean, 'checks the routes file, then exits'), false),
+  deadLetters: switchFlag('dead-letters', 'lists failed notifications, then exits'),
+  redeliver: switchFlag('redeliver', 'queues failed notifications again, then continues'),
+  check: switchFlag('check', 'checks the routes file, then exits'),
   test: commandFlag('test', text, 'sends a test message to this receiver, prints its answer, then exits'),
   json: { ...jsonFlag, help: 'with --dead-letters: one JSON record a line' },
 };

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { LoadedConfig } from '../../../config/load.ts';
-import { commandFlag, withDefault } from '../../../config/options/option.ts';
+import { switchFlag } from '../../../config/options/option.ts';
 import {
   kafkaOptions,
   processOptions,
@@ -8,7 +8,7 @@ import {
   streamOptions,
   workerLimits,
 } from '../../../config/options/options.ts';
-import { boolean } from '../../../config/schema/kinds.ts';
+
 import { asAdmin } from '../../../kafka/admin/admin-client.ts';
 import { retryWithBackoff } from '../../../kafka/cluster/retry.ts';
 import { createLogger, type Logger } from '../../../ops/logger.ts';
@@ -43,7 +43,7 @@ export const readerOptions = {
 /** First position of such a service. */
 export const fromBeginning = (what: 'events' | 'scores') => {
   const help = `at the first start, also reads the existing ${what}`;
-  return withDefault(commandFlag('from-beginning', boolean, help), false);
+  return switchFlag('from-beginning', help);
 };
 
 interface CommandService {
