@@ -30,8 +30,8 @@ export interface Probed {
   /** Seconds of input that were not scored yet, half-way and when the last was fed. */
   readonly behindHalfWayS: number;
   readonly behindAtEndS: number;
-  /** The clock when a score was read last that had taken longer than SLOW_MS; 0 where none had. */
-  readonly lastSlowMs: number;
+  /** Seconds of the clock in which scores were read that had taken longer than SLOW_MS, in order. */
+  readonly slowSeconds: readonly number[];
   readonly firstScoreMs: number;
   /** `series number/step`, score and grade. */
   readonly sample: readonly (readonly [string, number | null, number | null])[];
@@ -52,7 +52,8 @@ const scored = new Uint16Array(count);
 const latencies = new Latencies();
 const byMinute = new Map<number, Latencies>();
 const sample: [string, number | null, number | null][] = [];
-let [scores, twice, early, maxMs, lastSlowMs, firstScoreMs, lastScoreMs] = [0, 0, 0, 0, 0, 0, Date.now()];
+const slowSeconds = new Set<number>();
+let [scores, twice, early, maxMs, firstScoreMs, lastScoreMs] = [0, 0, 0, 0, 0, Date.now()];
 let beganMs = Date.now();
 
 function read(key: Buffer, timestampMs: number, value: Buffer | null, nowMs: number): void {
@@ -75,7 +76,7 @@ function read(key: Buffer, timestampMs: number, value: Buffer | null, nowMs: num
   if (!byMinute.has(minute)) byMinute.set(minute, new Latencies());
   byMinute.get(minute)!.add(ms);
   maxMs = Math.max(maxMs, ms);
-  if (ms > SLOW_MS) lastSlowMs = nowMs;
+  if (ms > SLOW_MS) slowSeconds.add(Math.ceil(nowMs / 1_000));
   if (series % sampleEvery !== 0) return;
   const { anomalyScore, grade } = JSON.parse(value!.toString());
   sample.push([`${series}/${step + nextStep}`, anomalyScore, grade]);
@@ -134,7 +135,7 @@ report({
   maxMs,
   behindHalfWayS,
   behindAtEndS,
-  lastSlowMs,
+  slowSeconds: [...slowSeconds],
   firstScoreMs,
   sample,
 } satisfies Probed);

@@ -146,7 +146,7 @@ async function feed(connection: KafkaConnection, kafka: LocalKafka, options: Opt
     const probe = startChild<'ready' | Probed>('million/probe.ts', asked);
     await probe.next();
     const reading = probe.next() as Promise<Probed>;
-    const killedMs = part === 'kill' ? await disturb(kafka, workers, (series * steps * 1_000) / perSecond) : 0;
+    const disturbed = part === 'kill' ? await disturb(kafka, workers, (series * steps * 1_000) / perSecond) : null;
     const probed = await reading;
     const used = sumOfUsage();
     await probe.stop();
@@ -154,7 +154,7 @@ async function feed(connection: KafkaConnection, kafka: LocalKafka, options: Opt
     const watched = await watch?.conclude();
     const compared =
       part === 'kill' ? await differencesOfSample(probed.sample, { state, steps, detectorsFile, folder: logs }) : null;
-    const { sample: _, lastSlowMs, firstScoreMs, ...figures } = probed;
+    const { sample: _, slowSeconds, firstScoreMs, ...figures } = probed;
     const all: Figures = {
       part,
       series,
@@ -168,7 +168,7 @@ async function feed(connection: KafkaConnection, kafka: LocalKafka, options: Opt
       ...lines(figures),
       worker_cpu_us_per_score: rounded(((used.cpuS - restored.cpuS) / figures.scores) * 1e6),
       workers_rss_mb: rounded(used.rssMb),
-      ...(killedMs > 0 && { caught_up_s: rounded(Math.max(0, lastSlowMs - killedMs) / 1_000) }),
+      ...(disturbed && caughtUp(disturbed, slowSeconds)),
       ...compared,
       ...watched,
       crashes: workers.crashes.length,
@@ -184,24 +184,41 @@ async function feed(connection: KafkaConnection, kafka: LocalKafka, options: Opt
   }
 }
 
-function lines(probed: Omit<Probed, 'sample' | 'lastSlowMs' | 'firstScoreMs'>): Figures {
+function lines(probed: Omit<Probed, 'sample' | 'slowSeconds' | 'firstScoreMs'>): Figures {
   const snake = (name: string) =>
     name.replaceAll(/[A-Z]|\d+/g, (part) => (/\d/.test(part) ? part : `_${part.toLowerCase()}`));
   return Object.fromEntries(Object.entries(probed).map(([name, value]) => [snake(name), rounded(value)]));
 }
 
-/** Kills a worker after a third of the time, and restarts the broker after two thirds. Returns when it killed. */
+interface Disturbed {
+  readonly killedMs: number;
+  readonly restartedMs: number;
+}
+
+/** Seconds from each fault until no score is late any more. */
+function caughtUp({ killedMs, restartedMs }: Disturbed, slowSeconds: readonly number[]): Figures {
+  const slowMs = slowSeconds.map((second) => second * 1_000);
+  const since = (faultMs: number, endMs: number) =>
+    rounded(Math.max(0, ...slowMs.filter((ms) => ms < endMs).map((ms) => ms - faultMs)) / 1_000);
+  return {
+    caught_up_s: since(killedMs, restartedMs),
+    caught_up_after_broker_s: since(restartedMs, Number.POSITIVE_INFINITY),
+  };
+}
+
+/** Kills a worker after a third of the time, and restarts the broker after two thirds. */
 async function disturb(
   kafka: LocalKafka,
   workers: ReturnType<typeof faultedWorkers>,
   durationMs: number,
-): Promise<number> {
+): Promise<Disturbed> {
   await sleep(durationMs / 3);
   const killedMs = Date.now();
   await workers.replace(0, 'SIGKILL');
   await sleep(durationMs / 3);
+  const restartedMs = Date.now();
   await kafka.restart();
-  return killedMs;
+  return { killedMs, restartedMs };
 }
 
 /** True once the logs of the workers say so for each partition. */
