@@ -191,7 +191,7 @@ function futureLimitMs(detector: LoadedDetector | null): number {
 function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
   const { log, stream, limits, detectors, encodeScore, encodeEvent, schemas, reports, nowMs } = options;
   const hasGroups = detectors.some(isGrouped);
-  const { detectorOf, groupSourceOf, idOf } = detectorsOfInput(detectors, stream.input);
+  const { detectorOf, matchDetector, groupSourceOf, idOf } = detectorsOfInput(detectors, stream.input);
   const futureLimitOf = (series: string) => futureLimitMs(detectorOf(series));
   const splitting = {
     groupPathOf: (series: string) => (detectorOf(series) === null ? 'unwatched' : groupSourceOf(series)),
@@ -212,6 +212,7 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
     keyedBy: stream.input.keyedBy ?? 'series',
     nowMs,
     detectorOf,
+    matchDetector,
     idOf,
     detectorNamed: new Map(detectors.map((detector) => [detector.config.name, detector])),
     decoder: createRecordDecoder(scoredInput(stream.input), {

@@ -145,7 +145,8 @@ export function compileObservation<R>(
       reportsZoneless = false;
       onZoneless?.();
     }
-    const latestMs = nowMs + (futureMsMax ?? futureLimitOf(source));
+    // Most times are past, and need no limit.
+    const latestMs = timestampMs <= nowMs ? nowMs : nowMs + (futureMsMax ?? futureLimitOf(source));
     if (!isPlausible(timestampMs, latestMs)) {
       const { reason, detail } = explainEventTime(rawTime, { unit: timeUnit, timestampMs, latestMs, timeZone });
       return undecodable(reason, detail, series);

@@ -26,6 +26,8 @@ export interface StrategyOptions extends FirstCommitOptions, DecodingOptions, De
   readonly limits: Pick<WorkerLimits, 'seriesMax'>;
   readonly places: UnitPlaces;
   readonly reports: EngineReports;
+  /** As `detectorOf`, for a restore: it asks once of each series, which need not be remembered. */
+  readonly matchDetector: DetectorLookup['detectorOf'];
   readonly warmStart: WarmStart | null;
   /** It is that of all partitions of the worker together. */
   readonly backfillPace: WorkerPace;
@@ -116,7 +118,8 @@ export abstract class PartitionStrategy {
       // Small ones, which one response has whole, need no turn.
       if (share > 0 && share < 1) await turn.take(signal);
     };
-    const restored = await restorePartition(session, this.state, { ...this.options, onProgress }).finally(() => {
+    const lookup = { ...this.options, detectorOf: this.options.matchDetector, onProgress };
+    const restored = await restorePartition(session, this.state, lookup).finally(() => {
       signal.removeEventListener('abort', abandon);
       turn.end();
     });

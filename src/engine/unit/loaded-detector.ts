@@ -84,6 +84,8 @@ export function previousDetector(digest: string, settings: StreamDetectionSettin
 
 interface InputDetectors<D> {
   readonly detectorOf: (series: string) => D | null;
+  /** The same, without the cache. */
+  readonly matchDetector: (series: string) => D | null;
   readonly groupSourceOf: (series: string) => GroupSource;
   /** The id that a series with this id of name and labels is scored under. */
   readonly idOf: (source: string) => string;
@@ -95,9 +97,11 @@ export function detectorsOfInput<D extends { readonly config: Pick<DetectorConfi
   input: Pick<RecordMapping, 'dropLabels' | 'idTemplate' | 'replicaLabel'>,
 ): InputDetectors<D> {
   const identityOf = seriesIdentity(input);
-  const detectorOf = matchDetectors(detectors, identityOf);
+  const matchDetector = detectorMatcher(detectors, identityOf);
+  const detectorOf = remembered(matchDetector);
   return {
     detectorOf,
+    matchDetector,
     idOf: (source) => identityOf?.(source).id ?? source,
     groupSourceOf(series) {
       const found = detectorOf(series);
@@ -110,21 +114,34 @@ export function detectorsOfInput<D extends { readonly config: Pick<DetectorConfi
 const MATCHES_MAX = 2_000_000;
 
 /**
- * Finds the detector of a series: the first one with a glob or matchers that match; null when there is none. The series
- * is given by the id in its record, or by what `identityOf` makes of its labels.
+ * Finds the detector of a series: the first one with a glob or matchers that match; null when there is none. Remembers
+ * what it found.
  */
 export function matchDetectors<D extends { readonly config: Pick<DetectorConfig, 'series'> }>(
   detectors: readonly D[],
-  identityOf: IdentityOf | null = null,
+): (series: string) => D | null {
+  return remembered(detectorMatcher(detectors, null));
+}
+
+/** The series is given by the id in its record, or by what `identityOf` makes of its labels. */
+function detectorMatcher<D extends { readonly config: Pick<DetectorConfig, 'series'> }>(
+  detectors: readonly D[],
+  identityOf: IdentityOf | null,
 ): (series: string) => D | null {
   const compiled = detectors.map((detector) => ({ detector, pattern: seriesPattern(detector.config.series) }));
+  return (series) => {
+    const { id, source } = identityOf?.(series) ?? { id: series, source: series };
+    const labels = id === source ? null : labelsOfId(source);
+    return compiled.find(({ pattern }) => pattern.test(id, labels))?.detector ?? null;
+  };
+}
+
+function remembered<D>(find: (series: string) => D | null): (series: string) => D | null {
   const matches = new Map<string, D | null>();
   return (series) => {
     const known = matches.get(series);
     if (known !== undefined) return known;
-    const { id, source } = identityOf?.(series) ?? { id: series, source: series };
-    const labels = id === source ? null : labelsOfId(source);
-    const match = compiled.find(({ pattern }) => pattern.test(id, labels))?.detector ?? null;
+    const match = find(series);
     if (matches.size >= MATCHES_MAX) matches.clear();
     matches.set(series, match);
     return match;
