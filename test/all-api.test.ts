@@ -1,3 +1,3 @@
-import { loadTests } from './fixture/one-process.ts';
+import { loadTests } from './fixture/runner/one-process.ts';
 
-await loadTests('api');
+await loadTests('api/**/*.test.ts');

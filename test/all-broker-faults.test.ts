@@ -1,4 +1,4 @@
-import { loadTests } from './fixture/one-process.ts';
+import { loadTests } from './fixture/runner/one-process.ts';
 
 // They kill and freeze one broker, one after another.
-await loadTests('fault/broker');
+await loadTests('fault/broker/**/*.test.ts');

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { javaVersion } from '../src/demo/local-kafka/java-artifacts.ts';
-import failedFiles from './fixture/failed-files.ts';
 import { startTestKafka } from './fixture/kafka/started-kafka.ts';
-import slowestFiles from './fixture/slowest-files.ts';
+import failedFiles from './fixture/runner/failed-files.ts';
+import slowestFiles from './fixture/runner/slowest-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Files at a time, for two cores: what computes keeps one of them busy, and services wait more than they compute. */

@@ -15,7 +15,7 @@ import type { Sender } from './senders.ts';
 
 const run = promisify(execFile);
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const STREAM = here('../fixture/stream');
+const REGISTRY = here('../fixture/schema-registry');
 
 type Recorded = Readonly<Record<string, unknown>>;
 
@@ -108,7 +108,7 @@ export const RECORDERS: readonly Recorder[] = [
         return `io.apicurio:apicurio-registry-serdes-${each}-serde:2.6.13.Final`;
       }),
     },
-    fixture: join(STREAM, 'apicurio-records.json'),
+    fixture: join(REGISTRY, 'apicurio-records.json'),
     async record(program) {
       const logDir = await mkdtemp(join(tmpdir(), 'tidewatch-registry-'));
       const registry = await startSchemaRegistry({ cacheDir: cacheFolder(), logDir });
@@ -125,15 +125,15 @@ export const RECORDERS: readonly Recorder[] = [
     build: {
       pypi: ['confluent-kafka[avro,protobuf,json,schemaregistry]==2.16.1', 'grpcio-tools==1.85.1', 'fastavro==1.13.1'],
     },
-    fixture: join(STREAM, 'confluent-records.json'),
+    fixture: join(REGISTRY, 'confluent-records.json'),
     async record(program) {
       const folder = await mkdtemp(join(tmpdir(), 'tidewatch-recorder-'));
-      const [command, ...args] = [...program, '-m', 'grpc_tools.protoc', `-I${STREAM}`, `--python_out=${folder}`];
+      const [command, ...args] = [...program, '-m', 'grpc_tools.protoc', `-I${REGISTRY}`, `--python_out=${folder}`];
       // Its `google/type` is among the packages of the interpreter.
       const { stdout } = await run(program[0], ['-c', 'import google.type as t; print(list(t.__path__)[0])']);
       const protos = ['reading', 'kinds', 'legacy', 'edition'].map((name) => `${name}.proto`);
-      await run(command, [...args, `-I${join(stdout.trim(), '../..')}`, ...protos], { cwd: STREAM });
-      const recorded = await printed([...program, join(STREAM, 'confluent_records.py')], { PYTHONPATH: folder });
+      await run(command, [...args, `-I${join(stdout.trim(), '../..')}`, ...protos], { cwd: REGISTRY });
+      const recorded = await printed([...program, join(REGISTRY, 'confluent_records.py')], { PYTHONPATH: folder });
       await rm(folder, { recursive: true });
       return recorded;
     },

@@ -86,6 +86,12 @@ test(`src has at most ${ROOMS_MAX} rooms on ${FLOORS_MAX} floors below main`, ()
   none(rooms.flatMap((name) => beyond(`floors from ${name} down`, floorOf(name), FLOORS_MAX)));
 });
 
+test(`no folder of test/fixture has more than ${FILES_MAX} files`, () => {
+  const fixtures = [...texts.keys()].filter((path) => path.startsWith('test/fixture/'));
+  const folders = [...Map.groupBy(fixtures, (path) => posix.dirname(path))];
+  none(folders.flatMap(([folder, files]) => beyond(`files in ${folder}`, files.length, FILES_MAX)));
+});
+
 test(`no folder of src has more than ${FILES_MAX} source files, except those that are listed`, () => {
   const folders = Map.groupBy(sources.keys(), (path) => posix.dirname(path).slice('src/'.length));
   const most = (folder: string) => LARGER_FOLDERS[folder] ?? FILES_MAX;

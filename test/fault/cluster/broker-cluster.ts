@@ -10,7 +10,7 @@ import { javaVersion, KAFKA_VERSION, kafkaClassPath } from '../../../src/demo/lo
 import { type JavaProcess, startJava } from '../../../src/demo/local-kafka/java-process.ts';
 import { featureArgs } from '../../../src/demo/local-kafka/kafka-broker.ts';
 import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
-import { makeCertificate } from '../../fixture/kafka/certificate.ts';
+import { makeCertificate } from '../../fixture/certificate.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 
 /** How long a broker that died keeps its partitions. */

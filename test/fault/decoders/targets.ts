@@ -19,8 +19,8 @@ import { changeText } from '../../../src/records/changes/deployment.ts';
 import { Deployments } from '../../../src/records/changes/deployments.ts';
 import { readChangeRecord } from '../../../src/records/changes/read-change.ts';
 import type { PointsFormat } from '../../../src/records/received-points.ts';
+import { SchemaTable } from '../../fixture/schema-registry/schema-table.ts';
 import { recordMapping } from '../../fixture/stream/record-mapping.ts';
-import { SchemaTable } from '../../fixture/stream/schema-table.ts';
 
 export interface FuzzTarget {
   readonly name: string;

@@ -4,7 +4,6 @@ import type { DetectorConfig } from '../../../src/config/config.ts';
 import type { OutputRecord } from '../../../src/engine/log/log.ts';
 import type { ScoreRecord } from '../../../src/records/score-record.ts';
 import { parseFrequency } from '../../../src/time/frequency.ts';
-import { MemoryBroker } from '../../fixture/stream/memory-log.ts';
 import {
   detectorConfig,
   observationRecord,
@@ -12,6 +11,7 @@ import {
   streamSettings,
   TOPICS,
 } from '../../fixture/stream/stream-run.ts';
+import { MemoryBroker } from '../../fixture/stream-log/memory-log.ts';
 import {
   type GoldenChangelogRecord,
   type GoldenDetector,

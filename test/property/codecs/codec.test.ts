@@ -13,9 +13,9 @@ import { VALUE_MAGNITUDE_MAX } from '../../../src/detection/calibration/precisio
 import { DEAD_LETTER_REASONS } from '../../../src/records/dead-letter.ts';
 import { SCORE_STATES, type ScoreRecord } from '../../../src/records/score-record.ts';
 import { fc } from '../../fixture/fast-check.ts';
+import { SchemaTable } from '../../fixture/schema-registry/schema-table.ts';
+import { avroRecord, protobufRecord } from '../../fixture/schema-registry/wire-record.ts';
 import { CLOCK_MS, recordMapping } from '../../fixture/stream/record-mapping.ts';
-import { SchemaTable } from '../../fixture/stream/schema-table.ts';
-import { avroRecord, protobufRecord } from '../../fixture/stream/wire-record.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../../schemas/${name}`, import.meta.url), 'utf8');
 const AVRO = read('observation.avsc');

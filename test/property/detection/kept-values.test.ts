@@ -3,11 +3,11 @@ import { detectOnline } from '../../../src/api/tasks/online-detection/online-det
 import type { StreamDetectionSettings } from '../../../src/detection/calibration/settings.ts';
 import { fc } from '../../fixture/fast-check.ts';
 import { arithmeticForecaster } from '../../fixture/models/arithmetic-forecaster.ts';
-import type { MemoryBroker } from '../../fixture/stream/memory-log.ts';
 import { assertClose } from '../../fixture/stream/scored-stream.ts';
 import { sparseSteps } from '../../fixture/stream/sparse-steps.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings } from '../../fixture/stream/stream-run.ts';
 import { windowShapes } from '../../fixture/stream/window-shapes.ts';
+import type { MemoryBroker } from '../../fixture/stream-log/memory-log.ts';
 import { virtualTest as test } from '../../fixture/virtual-time.ts';
 
 const settings: fc.Arbitrary<StreamDetectionSettings> = fc

@@ -4,7 +4,6 @@ import { type DetectorConfig, settingsDigest } from '../../../src/config/config.
 import type { StreamDetectionSettings } from '../../../src/detection/calibration/settings.ts';
 import type { ScoreRecord } from '../../../src/records/score-record.ts';
 import { fc } from '../../fixture/fast-check.ts';
-import type { MemoryBroker } from '../../fixture/stream/memory-log.ts';
 import {
   detectorConfig,
   observationRecord,
@@ -13,6 +12,7 @@ import {
   TOPICS,
 } from '../../fixture/stream/stream-run.ts';
 import { windowShapes } from '../../fixture/stream/window-shapes.ts';
+import type { MemoryBroker } from '../../fixture/stream-log/memory-log.ts';
 
 const MEMBERS = ['m0', 'm1', 'm2'];
 

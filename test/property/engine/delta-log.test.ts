@@ -20,7 +20,6 @@ import { NEVER_SEEN, outdatedBytes } from '../../../src/engine/arrival/outdated-
 import type { AnomalyEvent } from '../../../src/records/anomaly-event.ts';
 import type { ScoreRecord } from '../../../src/records/score-record.ts';
 import { fc } from '../../fixture/fast-check.ts';
-import type { MemoryBroker } from '../../fixture/stream/memory-log.ts';
 import {
   detectorConfig,
   groupDetector,
@@ -29,6 +28,7 @@ import {
   streamSettings,
   TOPICS,
 } from '../../fixture/stream/stream-run.ts';
+import type { MemoryBroker } from '../../fixture/stream-log/memory-log.ts';
 
 const WEIGHT_BYTES = 10_000;
 const weight = Buffer.alloc(WEIGHT_BYTES);

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { AnomalyEvent } from '../../../src/records/anomaly-event.ts';
 import { fc } from '../../fixture/fast-check.ts';
 import { assertSamePublished, disturbances, disturbedRun, scoresOf } from '../../fixture/stream/disturbed-run.ts';
-import type { MemoryBroker } from '../../fixture/stream/memory-log.ts';
 import { detectorConfig, observationRecord, streamSettings, TOPICS } from '../../fixture/stream/stream-run.ts';
+import type { MemoryBroker } from '../../fixture/stream-log/memory-log.ts';
 
 const settings = streamSettings({ context: 300, gapLimit: 300, silenceAfter: 3 });
 const detectors = [

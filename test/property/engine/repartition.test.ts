@@ -6,7 +6,6 @@ import { restoreForTools } from '../../../src/engine/offline/state-tools.ts';
 import { keyPartitioner } from '../../../src/kafka/produce/key-partition.ts';
 import type { ScoreRecord } from '../../../src/records/score-record.ts';
 import { fc } from '../../fixture/fast-check.ts';
-import { MemoryBroker } from '../../fixture/stream/memory-log.ts';
 import {
   detectorConfig,
   groupDetector,
@@ -16,6 +15,7 @@ import {
   streamSettings,
   TOPICS,
 } from '../../fixture/stream/stream-run.ts';
+import { MemoryBroker } from '../../fixture/stream-log/memory-log.ts';
 
 const configs = [
   groupDetector({ calibrationSize: 28, gapLimit: 5, grace: 2 }, { name: 'racks', series: ['rack-*'] }),

@@ -3,7 +3,6 @@ import { type TestContext, test } from 'node:test';
 import type { Worker } from '../../../src/engine/stream-worker.ts';
 import type { ScoreRecord } from '../../../src/records/score-record.ts';
 import { seededRandom } from '../../fixture/seeded-random.ts';
-import { MemoryBroker } from '../../fixture/stream/memory-log.ts';
 import {
   detectorConfig,
   groupDetector,
@@ -11,6 +10,7 @@ import {
   streamRun,
   TOPICS,
 } from '../../fixture/stream/stream-run.ts';
+import { MemoryBroker } from '../../fixture/stream-log/memory-log.ts';
 import { virtualTime } from '../../fixture/virtual-time.ts';
 
 const PARTITIONS = 3;

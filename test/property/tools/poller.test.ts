@@ -5,8 +5,8 @@ import { ServiceError } from '../../../src/ops/service-error.ts';
 import { Poller } from '../../../src/pipelines/poll/poller.ts';
 import { readRangeAnswer } from '../../../src/pipelines/poll/range-answer.ts';
 import { fc } from '../../fixture/fast-check.ts';
-import { MemoryBroker } from '../../fixture/stream/memory-log.ts';
 import { recordMapping } from '../../fixture/stream/record-mapping.ts';
+import { MemoryBroker } from '../../fixture/stream-log/memory-log.ts';
 
 const MIN = 60_000;
 const BEGIN = 1_767_225_600_000;

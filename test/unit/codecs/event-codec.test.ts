@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import avsc from 'avsc';
 import { createEventDecoder, createEventEncoder } from '../../../src/codecs/event-codec.ts';
 import { WIRE_HEADER_BYTES } from '../../../src/codecs/formats/wire-header.ts';
+import { SchemaTable } from '../../fixture/schema-registry/schema-table.ts';
+import { avroRecord } from '../../fixture/schema-registry/wire-record.ts';
 import { anomalyEvent } from '../../fixture/stream/anomaly-event.ts';
-import { SchemaTable } from '../../fixture/stream/schema-table.ts';
-import { avroRecord } from '../../fixture/stream/wire-record.ts';
 
 const ofGroup = anomalyEvent({
   type: 'closed',

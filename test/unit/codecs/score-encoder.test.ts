@@ -4,7 +4,7 @@ import { readFrame } from '../../../src/codecs/formats/wire-header.ts';
 import type { OutputFormat } from '../../../src/codecs/record-writer.ts';
 import { createScoreDecoder } from '../../../src/codecs/score-decoder.ts';
 import { createScoreEncoder } from '../../../src/codecs/score-encoder.ts';
-import { SchemaTable } from '../../fixture/stream/schema-table.ts';
+import { SchemaTable } from '../../fixture/schema-registry/schema-table.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
 
 const FORMATS: readonly OutputFormat[] = ['json', 'avro', 'json-schema'];

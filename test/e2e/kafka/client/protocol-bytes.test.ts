@@ -25,7 +25,7 @@ import { kafkaClient } from '../../../fixture/kafka/kafka-client.ts';
 import { until } from '../../../fixture/until.ts';
 
 const runJava = promisify(execFile);
-const SOURCE = join(import.meta.dirname, '../../../fixture/kafka', 'ProtocolBytes.java');
+const SOURCE = join(import.meta.dirname, '../../../fixture/kafka/java', 'ProtocolBytes.java');
 
 const PRODUCER = { transactionalId: 'id-ä', producerId: 2 ** 40, producerEpoch: 32_000 };
 const NEXT = { producerId: 2 ** 40 + 1, producerEpoch: 0 };
@@ -274,7 +274,7 @@ kafkaTest("records that Kafka's own client compressed are read, in every codec",
   const classPath = await kafkaClassPath(cacheFolder());
   const topicOf = new Map<string, string>();
   for (const codec of ['gzip', 'snappy', 'lz4', 'zstd']) topicOf.set(codec, (await freshTopics(1)).observations);
-  const source = join(import.meta.dirname, '../../../fixture/kafka', 'CompressedRecords.java');
+  const source = join(import.meta.dirname, '../../../fixture/kafka/java', 'CompressedRecords.java');
   const topics = [...topicOf].map(([codec, topic]) => `${codec}=${topic}`);
   await runJava('java', ['-cp', classPath, source, brokers[0], String(recordCount), ...topics]);
   for (const [codec, topic] of topicOf) {

@@ -14,9 +14,9 @@ import { cacheFolder } from '../../../../src/config/process-environment.ts';
 import { freshFolder } from '../../../fixture/fresh-folder.ts';
 import { kafkaTest, whyWithoutKafka } from '../../../fixture/kafka/kafka.ts';
 import { type LocalRegistry, startSchemaRegistry } from '../../../fixture/kafka/schema-registry.ts';
+import { avroRecord, protobufRecord } from '../../../fixture/schema-registry/wire-record.ts';
 import { CLOCK_MS, recordMapping } from '../../../fixture/stream/record-mapping.ts';
 import { scoreRecord } from '../../../fixture/stream/score-record.ts';
-import { avroRecord, protobufRecord } from '../../../fixture/stream/wire-record.ts';
 
 const schema = (name: string) => readFile(new URL(`../../../../schemas/${name}`, import.meta.url), 'utf8');
 const RECORD = { series: 'web-1/cpu', timestamp: CLOCK_MS, value: 0.1, group: null };
@@ -107,7 +107,7 @@ kafkaTest('a GUID is unknown to a registry without GUIDs; at a wrong URL nothing
 
 kafkaTest("a descriptor in base64, as Python's serializer registers it, is read from the registry", async () => {
   const recorded = JSON.parse(
-    await readFile(new URL('../../../fixture/stream/confluent-records.json', import.meta.url), 'utf8'),
+    await readFile(new URL('../../../fixture/schema-registry/confluent-records.json', import.meta.url), 'utf8'),
   );
   const { value, schema: place } = recorded.records.find(
     ({ name }: { name: string }) => name === 'protobuf-nested-prefix',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileAvro, compileAvroWriter } from '../../../../src/codecs/formats/avro.ts';
 import { wireHeader } from '../../../../src/codecs/formats/wire-header.ts';
-import { avroRecord, bodyReader } from '../../../fixture/stream/wire-record.ts';
+import { avroRecord, bodyReader } from '../../../fixture/schema-registry/wire-record.ts';
 
 const read = (text: string, references: { name: string; text: string }[] = []) =>
   bodyReader(compileAvro({ type: 'AVRO', text, references }));

@@ -6,11 +6,11 @@ import { compileProtobuf } from '../../../../src/codecs/formats/protobuf.ts';
 import { compileMapping } from '../../../../src/codecs/observations/mapping.ts';
 import { compileValues } from '../../../../src/codecs/observations/values-mapping.ts';
 import type { RecordMapping } from '../../../../src/config/config.ts';
+import { bodyReader } from '../../../fixture/schema-registry/wire-record.ts';
 import { CLOCK_MS, recordMapping } from '../../../fixture/stream/record-mapping.ts';
-import { bodyReader } from '../../../fixture/stream/wire-record.ts';
 
 const recorded = JSON.parse(
-  await readFile(new URL('../../../fixture/stream/confluent-records.json', import.meta.url), 'utf8'),
+  await readFile(new URL('../../../fixture/schema-registry/confluent-records.json', import.meta.url), 'utf8'),
 );
 
 function recordOf(wanted: string): unknown {

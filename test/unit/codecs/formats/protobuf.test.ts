@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileProtobuf } from '../../../../src/codecs/formats/protobuf.ts';
 import { compileMapping } from '../../../../src/codecs/observations/mapping.ts';
+import { bodyReader, protobufRecord } from '../../../fixture/schema-registry/wire-record.ts';
 import { CLOCK_MS, recordMapping } from '../../../fixture/stream/record-mapping.ts';
-import { bodyReader, protobufRecord } from '../../../fixture/stream/wire-record.ts';
 
 const SCHEMA = `
   syntax = "proto3";

@@ -8,11 +8,11 @@ import { readFrame } from '../../../../src/codecs/formats/wire-header.ts';
 import { createRecordDecoder } from '../../../../src/codecs/observations/record-decoder.ts';
 import type { RecordFormat, RecordMapping } from '../../../../src/config/config.ts';
 import type { RecordHeaders } from '../../../../src/kafka/batch/records.ts';
+import { SchemaTable } from '../../../fixture/schema-registry/schema-table.ts';
 import { recordMapping } from '../../../fixture/stream/record-mapping.ts';
-import { SchemaTable } from '../../../fixture/stream/schema-table.ts';
 
 const fixture = async (name: string) =>
-  JSON.parse(await readFile(new URL(`../../../fixture/stream/${name}.json`, import.meta.url), 'utf8'));
+  JSON.parse(await readFile(new URL(`../../../fixture/schema-registry/${name}.json`, import.meta.url), 'utf8'));
 
 /** What Python's serializers wrote and registered: confluent_records.py. */
 const recorded: {

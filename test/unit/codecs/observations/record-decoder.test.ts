@@ -9,9 +9,9 @@ import {
   SCHEMAS_MAX,
 } from '../../../../src/codecs/observations/record-decoder.ts';
 import type { RecordFormat } from '../../../../src/config/config.ts';
+import { SchemaTable } from '../../../fixture/schema-registry/schema-table.ts';
+import { avroRecord, jsonSchemaRecord, protobufRecord } from '../../../fixture/schema-registry/wire-record.ts';
 import { CLOCK_MS, recordMapping } from '../../../fixture/stream/record-mapping.ts';
-import { SchemaTable } from '../../../fixture/stream/schema-table.ts';
-import { avroRecord, jsonSchemaRecord, protobufRecord } from '../../../fixture/stream/wire-record.ts';
 
 const SCHEMAS = new URL('../../../../schemas/', import.meta.url);
 const AVRO = await readFile(new URL('observation.avsc', SCHEMAS), 'utf8');

@@ -5,7 +5,6 @@ import { noiseAt } from '../../../../src/demo/hash-noise.ts';
 import { SeriesMemory, seriesLayout } from '../../../../src/detection/memory/series-memory.ts';
 import { GroupDetector } from '../../../../src/detection/series/group-detector.ts';
 import { arithmeticQuantileForecaster } from '../../../fixture/models/arithmetic-forecaster.ts';
-import { MemoryBroker } from '../../../fixture/stream/memory-log.ts';
 import { supplyForecast } from '../../../fixture/stream/stream-detection.ts';
 import {
   detectorConfig,
@@ -14,6 +13,7 @@ import {
   streamSettings,
   TOPICS,
 } from '../../../fixture/stream/stream-run.ts';
+import { MemoryBroker } from '../../../fixture/stream-log/memory-log.ts';
 
 /** The context is long enough for the grade to compare shapes. */
 const settings = streamSettings({

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import type { ScoreRecord } from '../../../../src/records/score-record.ts';
 import { parseFrequency } from '../../../../src/time/frequency.ts';
 import { bothWays, inStream, type TimedValue } from '../../../fixture/stream/both-ways.ts';
-import type { MemoryBroker } from '../../../fixture/stream/memory-log.ts';
 import {
   detectorConfig,
   lines,
@@ -13,6 +12,7 @@ import {
   streamSettings,
   TOPICS,
 } from '../../../fixture/stream/stream-run.ts';
+import type { MemoryBroker } from '../../../fixture/stream-log/memory-log.ts';
 import { until } from '../../../fixture/until.ts';
 
 const HOURS_23 = 23 * 60;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { DetectorConfig } from '../../../../src/config/config.ts';
-import { MemoryBroker } from '../../../fixture/stream/memory-log.ts';
 import {
   detectorConfig,
   observationRecord,
@@ -8,6 +7,7 @@ import {
   streamSettings,
   TOPICS,
 } from '../../../fixture/stream/stream-run.ts';
+import { MemoryBroker } from '../../../fixture/stream-log/memory-log.ts';
 import { virtualTest as test } from '../../../fixture/virtual-time.ts';
 
 const settings = streamSettings({ silenceAfter: null });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adoptionText, adoptState } from '../../../../src/engine/offline/adopt-state.ts';
 import type { ScoreRecord } from '../../../../src/records/score-record.ts';
-import type { MemoryBroker } from '../../../fixture/stream/memory-log.ts';
 import { observationRecord, type StreamRun, streamRun, TOPICS } from '../../../fixture/stream/stream-run.ts';
+import type { MemoryBroker } from '../../../fixture/stream-log/memory-log.ts';
 
 const SERIES = ['web-1', 'web-2', 'db'];
 const [MOVED, STEPS] = [50, 90];

@@ -4,7 +4,6 @@ import type { StreamDetectionSettings } from '../../../../src/detection/calibrat
 import type { WarmStart } from '../../../../src/engine/warm-start.ts';
 import { parseFrequency } from '../../../../src/time/frequency.ts';
 import { UTC_CALENDAR } from '../../../../src/time/local-calendar.ts';
-import { MemoryBroker } from '../../../fixture/stream/memory-log.ts';
 import {
   detectorConfig,
   START_MS,
@@ -13,6 +12,7 @@ import {
   streamSettings,
   TOPICS,
 } from '../../../fixture/stream/stream-run.ts';
+import { MemoryBroker } from '../../../fixture/stream-log/memory-log.ts';
 
 const HOUR_MS = 3_600_000;
 const HOUR_STEPS = HOUR_MS / STEP_MS;

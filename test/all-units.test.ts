@@ -1,3 +1,0 @@
-import { loadTests } from './fixture/one-process.ts';
-
-await loadTests('unit');
