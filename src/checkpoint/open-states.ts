@@ -17,11 +17,45 @@ export interface OpenState {
   readonly slot: number;
 }
 
+/** Larger records have memory of their own, with a share more than they need. */
+const OWN_BYTES_MIN = 16 * 1024;
+const ROOM_SHARE = 1 / 8;
+
 /** Adds a record of the delta log as it is read from the log; null deletes its slot. */
 export function keepNewestRecord(records: DeltaLogRecords, slot: number, value: Buffer | null): void {
+  const earlier = records.get(slot);
   records.delete(slot);
   // A copy: the value is a view of the whole fetch response.
-  if (value !== null) records.set(slot, Buffer.from(value));
+  if (value !== null) records.set(slot, copied(value, earlier));
+  else if (earlier !== undefined) discardOwn(earlier);
+}
+
+/** Most records replace another one that is as large: its memory is used again, instead of new pages of the system. */
+function copied(value: Buffer, earlier: Buffer | undefined): Buffer {
+  if (value.length < OWN_BYTES_MIN) return Buffer.from(value);
+  let { buffer } = earlier ?? value;
+  if (earlier === undefined || earlier.length < OWN_BYTES_MIN || buffer.byteLength < value.length) {
+    if (earlier !== undefined) discardOwn(earlier);
+    ({ buffer } = Buffer.allocUnsafeSlow(Math.ceil(value.length * (1 + ROOM_SHARE))));
+  }
+  const bytes = Buffer.from(buffer, 0, value.length);
+  bytes.set(value);
+  return bytes;
+}
+
+/** Returns memory to the system now: the collector may find it much later. No view of it is used any more. */
+export function discard({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
+}
+
+function discardOwn(bytes: Buffer): void {
+  if (bytes.length >= OWN_BYTES_MIN) discard(bytes);
+}
+
+/** The last call. No view of them is used any more. */
+export function forgetRecords(records: DeltaLogRecords): void {
+  for (const bytes of records.values()) discardOwn(bytes);
+  records.clear();
 }
 
 /** The newest open state of each series and group, by key. */

@@ -1,7 +1,7 @@
-import { bfloatBits, ofBfloatBits } from '../../detection/calibration/bfloat16.ts';
+import { bfloatBits } from '../../detection/calibration/bfloat16.ts';
 import type { ResidualSums } from '../../detection/calibration/calibration.ts';
 import { forecastedPositions, isCutoff } from '../../detection/calibration/cutoff-grid.ts';
-import { SINCE } from '../../detection/memory/extreme-blocks.ts';
+import { EXTREME_FLOATS, SINCE } from '../../detection/memory/extreme-blocks.ts';
 import { SCALARS_MAX, type SeriesLayout } from '../../detection/memory/series-memory.ts';
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import { type ChangelogSeries, readPhasedPositions, writePhasedPositions } from '../changelog-series.ts';
@@ -214,28 +214,38 @@ export function readClosedWindow(reader: StateReader, { startOffset, detector }:
   if (writtenStartOffset !== startOffset || start >= windowStart) return;
   const first = reader.format < 3 ? forecastedPositions(start, grid) : reader.f64();
   const end = start + settings.detectionSize;
-  const keptValues = Math.max(detector.positions - layout.contextCapacity, detector.rings.contextStart);
+  const { slab, floatStart, bfloatStart, contextStart } = detector.rings;
+  const { contextCapacity, residualCapacity } = layout;
+  const keptValues = Math.max(detector.positions - contextCapacity, contextStart);
+  // Positions are no small integers for V8: a remainder of each would take longer than the rest.
+  let at = start < 0 ? 0 : start % contextCapacity;
   for (let position = start; position < end; position++) {
     const distance = reader.f32();
-    if (position >= keptValues) detector.rings.keepDistance(position, distance);
+    if (position < 0) continue;
+    if (position >= keptValues) slab.floats[floatStart + at] = distance;
+    if (++at === contextCapacity) at = 0;
   }
   const last = first + forecastedPositions(end, grid) - forecastedPositions(start, grid);
   // Windows that nothing was observed in are not written: this may be the newest one all the same.
-  if (reader.format >= 3) readExtremes(reader, detector.rings.extremes(), last === detector.residualCount);
-  if (layout.residualCapacity === 0) return;
-  const keptResiduals = detector.residualCount - layout.residualCapacity;
+  if (reader.format >= 3) readExtremes(reader, detector, last === detector.residualCount);
+  if (residualCapacity === 0) return;
+  const keptResiduals = detector.residualCount - residualCapacity;
+  at = first % residualCapacity;
   for (let i = first; i < last; i++) {
-    const residual = reader.format < BFLOAT_FORMAT ? reader.f32() : ofBfloatBits(reader.u16());
-    if (i >= keptResiduals) detector.rings.keepResidual(i, residual);
+    const bits = reader.format < BFLOAT_FORMAT ? bfloatBits(reader.f32()) : reader.u16();
+    if (i >= keptResiduals) slab.bfloats[bfloatStart + at] = bits;
+    if (++at === residualCapacity) at = 0;
   }
 }
 
 /** Those of the newest window are those of the series. */
-function readExtremes(reader: StateReader, extremes: Float32Array, isNewest: boolean): void {
-  for (let i = 0; i < extremes.length; i++) {
-    const extreme = reader.f32();
-    if (isNewest) extremes[i] = extreme;
+function readExtremes(reader: StateReader, { rings }: SeriesDetector, isNewest: boolean): void {
+  if (!isNewest) {
+    reader.position += 4 * EXTREME_FLOATS;
+    return;
   }
+  const extremes = rings.extremes();
+  for (let i = 0; i < extremes.length; i++) extremes[i] = reader.f32();
 }
 
 /** A closed window of a series whose start offset has changed; null where it belongs to an earlier life of it. */

@@ -49,9 +49,12 @@ type OutdatedOptions = Pick<OutdatedState, 'key' | 'reason' | 'newestOffset' | '
 
 /** A state whose bytes are kept: those of the whole state, and of the changes since. */
 export function outdatedBytes(
-  { bytes, changes }: Pick<OpenState, 'bytes' | 'changes'>,
+  openState: Pick<OpenState, 'bytes' | 'changes'>,
   options: OutdatedOptions,
 ): OutdatedState {
+  // Copies: its bytes are views of records that are discarded.
+  const bytes = Buffer.from(openState.bytes);
+  const changes = openState.changes.map((change) => Buffer.from(change));
   return {
     ...options,
     migratedKey: options.key,

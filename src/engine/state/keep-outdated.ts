@@ -1,6 +1,5 @@
 import { readArrivals } from '../../checkpoint/arrival-state.ts';
 import { groupKey } from '../../checkpoint/changelog-series.ts';
-import type { DeltaLogEntry } from '../../checkpoint/delta-log.ts';
 import { type EventState, readEventState } from '../../checkpoint/event-state.ts';
 import {
   changeReader,
@@ -29,7 +28,7 @@ export const SETTINGS_CHANGED = 'settings-changed';
 type AbandonReason = typeof TOPIC_RECREATED | typeof SETTINGS_CHANGED;
 
 /** Keeps the key alone, so that the series reports why it starts over. The next commit has to write it. */
-export function abandonOpenState(openState: OpenState, reason: AbandonReason, state: PartitionState): DeltaLogEntry {
+export function abandonOpenState(openState: OpenState, reason: AbandonReason, state: PartitionState): OutdatedState {
   const writer = new StateWriter();
   writer.u8(openState.kind);
   writer.text(openState.key);

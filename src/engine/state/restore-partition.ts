@@ -5,6 +5,7 @@ import { decodeSettings, digestOfKey, encodeSettings, settingsKey } from '../../
 import {
   changeReader,
   type DeltaLogRecords,
+  forgetRecords,
   keepNewestRecord,
   newestOpenStates,
   newestReader,
@@ -33,9 +34,11 @@ import type { StreamDetectionSettings } from '../../detection/calibration/settin
 import { ServiceError } from '../../ops/service-error.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import { idleLimitOf } from '../arrival/idle-limit.ts';
+import type { OutdatedState } from '../arrival/outdated-state.ts';
 import type { PartitionSession } from '../log/log.ts';
 import { planResume, type Resume } from '../log/resume-position.ts';
 import { isGrouped, type LoadedDetector, previousDetector } from '../unit/loaded-detector.ts';
+import type { Scorable } from '../unit/scorable.ts';
 import {
   abandonOpenState,
   abandonReasonOf,
@@ -45,7 +48,13 @@ import {
   TOPIC_RECREATED,
 } from './keep-outdated.ts';
 import type { PartitionState } from './partition-state.ts';
-import { forEachInParts, restoreWindows, WINDOW_PREFIX } from './restore-windows.ts';
+import {
+  forEachInParts,
+  keepWindowKeys,
+  readWindowsAgain,
+  restoreWindowsOf,
+  WINDOW_PREFIX,
+} from './restore-windows.ts';
 
 export interface Restored {
   readonly deltaLog: DeltaLog;
@@ -76,7 +85,7 @@ export const PARTITION_COUNT_KEY = Buffer.from('partitions');
 const DELTA_LOG_PREFIX = 'j'.charCodeAt(0);
 /**
  * Fills `state` from the changelog. Closed windows wait in memory until the open states that they belong to are known.
- * Where they are too large for that, a second pass reads them again.
+ * If they are too large for that, a second pass reads them again.
  */
 export async function restorePartition(
   session: PartitionSession,
@@ -122,15 +131,15 @@ async function restoreWith(windows: WindowRecords, { session, state, detectors }
   const isPart = position !== null && partitionCount === null;
   const resume = planResume(session, position, { isPart });
   const startsOver = resume.from === 'start-over';
-  const deltaLog = await restoreOpenStates(records, (openState) =>
-    startsOver
+  const deltaLog = await restoreOpenStates(records, (openState) => {
+    const restored = startsOver
       ? abandonOpenState(openState, TOPIC_RECREATED, state)
-      : readStored(`state of ${openState.key}`, () => restoreOpenState(openState, state, { ...detectors, previous })),
-  );
-  if (windows.any) await restoreWindows(session, state, windows);
-  await forEachInParts(state.units.values(), (unit) => {
-    for (const { detector } of unit.changelogSeries()) detector.restored();
+      : readStored(`state of ${openState.key}`, () => restoreOpenState(openState, state, { ...detectors, previous }));
+    if (!windows.overflowed) restoreWindowsOf(restored, windows);
+    return restored;
   });
+  if (windows.overflowed) await readWindowsAgain(session, state);
+  else keepWindowKeys(state, windows);
   if (!startsOver) restoreClock(state, position);
   state.pauses.restore(pauses, (detector) => detectors.detectorNamed.has(detector));
   const settingsChanges = [
@@ -195,7 +204,7 @@ function restoreOpenState(
     detectorNamed,
     previous,
   }: DetectorLookup & { readonly previous: ReadonlyMap<string, LoadedDetector> },
-): DeltaLogEntry {
+): Scorable | OutdatedState {
   const { key, kind } = openState;
   const abandoned = abandonReasonOf(openState);
   if (abandoned === null && formatOfEntry(kind) < STATE_FORMAT_MIN) {
@@ -266,6 +275,6 @@ async function restoreOpenStates(
   });
   const deltaLog = new DeltaLog();
   for (const [slot, bytes] of records) deltaLog.adopt(slot, bytes.length, entries.get(slot) ?? []);
-  records.clear();
+  forgetRecords(records);
   return deltaLog;
 }

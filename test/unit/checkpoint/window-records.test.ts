@@ -2,37 +2,64 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WindowRecords } from '../../../src/checkpoint/window-records.ts';
 
-const drained = (windows: WindowRecords) => {
-  const all: string[] = [];
-  for (const _ of windows.drain((series) => (slot, value) => all.push(`${series}/${slot}=${value}`)));
+/** Slots of a series with their values. Values begin with the format of the state. */
+const taken = (windows: WindowRecords, series: string) => {
+  const all: [number, string][] = [];
+  windows.take(series, (slot, reader, end) => {
+    const length = end - reader.position;
+    all.push([slot, Buffer.from(Array.from({ length }, () => reader.u8())).toString()]);
+  });
   return all;
 };
+const windowValue = (text: string) => Buffer.from(`\x08${text}`);
 
-test('windows are kept in the order of the log, as copies', () => {
+test('the newest window of each key is kept, as a copy', () => {
   const windows = new WindowRecords();
-  const view = Buffer.from('new');
-  windows.keep(Buffer.from('w/0/a/b'), Buffer.from('old'));
-  windows.keep(Buffer.from('w/12/é'), Buffer.from('other'));
+  const view = windowValue('new');
+  windows.keep(Buffer.from('w/0/a/b'), windowValue('old'));
+  windows.keep(Buffer.from('w/12/é'), windowValue('other'));
   windows.keep(Buffer.from('w/0/a/b'), view);
+  windows.keep(Buffer.from('w/3/a/b'), windowValue('short'));
+  windows.keep(Buffer.from('w/3/a/b'), windowValue('longer than before'));
+  windows.keep(Buffer.from('w/1/a/b'), windowValue('gone'));
   windows.keep(Buffer.from('w/1/a/b'), null);
   view.fill('x');
-  assert.equal(windows.any, true);
-  assert.deepEqual(drained(windows), ['a/b/0=old', 'é/12=other', 'a/b/0=new']);
-  assert.deepEqual(drained(windows), []);
+  assert.deepEqual(taken(windows, 'a/b'), [
+    [0, 'new'],
+    [3, 'longer than before'],
+  ]);
+  assert.deepEqual(taken(windows, 'a/b'), []);
+  assert.deepEqual(taken(windows, 'b'), []);
+  assert.deepEqual([...windows.left()], [['é', [12]]]);
 });
 
 test('windows of any size are kept', () => {
   const windows = new WindowRecords();
   const sizes = [700_000, 700_000, 3_000_000, 0, 10];
-  for (const [i, size] of sizes.entries()) windows.keep(Buffer.from(`w/${i}/a`), Buffer.alloc(size, i + 1));
-  const read: [number, number, boolean][] = [];
-  const sink = (slot: number, value: Buffer) =>
-    read.push([slot, value.length, value.every((byte) => byte === slot + 1)]);
-  for (const _ of windows.drain(() => sink));
+  for (const [i, size] of sizes.entries()) windows.keep(Buffer.from(`w/${i}/a`), windowValue(String(i).repeat(size)));
+  const read = taken(windows, 'a').map(([slot, text]) => [
+    slot,
+    text.length,
+    text === String(slot).repeat(text.length),
+  ]);
   assert.deepEqual(
     read,
     sizes.map((size, i) => [i, size, true]),
   );
+});
+
+test('windows of many series are found by their ids', () => {
+  const windows = new WindowRecords();
+  const ids = Array.from({ length: 5_000 }, (_, i) => `${'prefix-'.repeat(i % 3)}${i}${'-suffix'.repeat(i % 2)}`);
+  for (const slot of [0, 1])
+    for (const id of ids) windows.keep(Buffer.from(`w/${slot}/${id}`), windowValue(`${slot} ${id}`));
+  for (const id of ids) {
+    assert.deepEqual(taken(windows, id), [
+      [0, `0 ${id}`],
+      [1, `1 ${id}`],
+    ]);
+  }
+  assert.deepEqual([...windows.left()], []);
 });
 
 test('the partitions that a process restores share its bytes, and give them back', () => {
@@ -55,5 +82,5 @@ test('beyond its bytes it keeps nothing, and reports that', () => {
   const windows = new WindowRecords({ bytes: 0, bytesMax: 1_000 });
   for (let i = 0; i < 60; i++) windows.keep(Buffer.from(`w/${i}/a`), Buffer.alloc(10));
   assert.equal(windows.overflowed, true);
-  assert.deepEqual(drained(windows), []);
+  assert.deepEqual([...windows.left()], []);
 });
