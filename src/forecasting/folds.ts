@@ -80,13 +80,15 @@ function batchesOf<F>(plan: FoldPlan<F>, contextBuckets: readonly number[]): Bat
       return { ...batchOf(members), contextLength: Math.max(...members.map(lengthOf)), isGroup: true };
     });
   }
-  return [...Map.groupBy(folds, (fold) => (quantilesOf(fold) === 'all' ? -1 : 1) * lengthOf(fold)).values()].flatMap(
-    (alike) =>
-      Array.from({ length: Math.ceil(alike.length / BATCH_ROWS_MAX) }, (_, i) => {
-        const some = alike.slice(i * BATCH_ROWS_MAX, (i + 1) * BATCH_ROWS_MAX);
-        return { ...batchOf(some), contextLength: lengthOf(alike[0]), isGroup: false };
-      }),
-  );
+  const alike = Map.groupBy(folds, (fold) => (quantilesOf(fold) === 'all' ? -1 : 1) * lengthOf(fold));
+  return [...alike.values()].flatMap((some) => {
+    // Contexts of one length are padded alike, of which a graph can make use. A series keeps its order.
+    some.sort((a, b) => plan.contextLengthOf(a) - plan.contextLengthOf(b));
+    return Array.from({ length: Math.ceil(some.length / BATCH_ROWS_MAX) }, (_, i) => {
+      const part = some.slice(i * BATCH_ROWS_MAX, (i + 1) * BATCH_ROWS_MAX);
+      return { ...batchOf(part), contextLength: lengthOf(some[0]), isGroup: false };
+    });
+  });
 }
 
 async function makeBatch<F>(plan: FoldPlan<F>, batch: Batch<F>): Promise<MadeBatch<F>> {
@@ -97,8 +99,7 @@ async function makeBatch<F>(plan: FoldPlan<F>, batch: Batch<F>): Promise<MadeBat
     const end = (row + 1) * contextLength;
     plan.fill(fold, values.subarray(end - plan.contextLengthOf(fold), end));
   });
-  const { horizon } = plan;
-  const rowsOfBatch = { rows, contextLength, values, horizon, ...(isGroup && { isGroup }) };
+  const rowsOfBatch = { rows, contextLength, values, horizon: plan.horizon, ...(isGroup && { isGroup }) };
   const forecasts = await plan.forecast(rowsOfBatch, quantiles);
   return { ...batch, values, forecasts };
 }

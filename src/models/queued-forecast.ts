@@ -17,7 +17,7 @@ export interface QueuedForecast {
   readonly horizonRun: number;
   readonly quantiles: 'all' | 'median';
   readonly theta: RunRequest['theta'];
-  /** Runs are padded with rows of zeros to a multiple of this. */
+  /** Runs are filled up to a multiple of so many rows. */
   readonly rowsUnit: number;
   readonly result: Float32Array;
   rowsMissing: number;
@@ -41,7 +41,7 @@ export function checkBatch({ rows, contextLength, horizon, values, isGroup }: Fo
   checkHorizon(horizon, model);
 }
 
-/** One run of several requests. Values are copied, because the buffer is transferred to the thread. */
+/** One run of several requests, filled up with its first row. Values are copied: the buffer is transferred. */
 export function runOf(segments: readonly Segment<QueuedForecast>[]): RunRequest {
   const { model, quantiles, theta, horizonRun, rowsUnit, batch } = segments[0].request;
   const { contextLength } = batch;
@@ -52,6 +52,7 @@ export function runOf(segments: readonly Segment<QueuedForecast>[]): RunRequest 
     values.set(request.batch.values.subarray(firstRow * contextLength, (firstRow + own) * contextLength), at);
     at += own * contextLength;
   }
+  for (; at < values.length; at += contextLength) values.copyWithin(at, 0, contextLength);
   const members = batch.isGroup ? batch.rows : 0;
   return { model, rows, members, contextLength, horizon: horizonRun, values, quantiles, theta };
 }

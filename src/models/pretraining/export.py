@@ -20,14 +20,14 @@ from design import DESIGNS, TSMODEL_1, Design
 from graphs import export_graph, write_graph
 from detection_network import DetectionNetwork
 from manifest_text import manifest_text
-from median_graph import median_graph_of, write_median_graph
+from median_graph import DETECTION, median_graph_of, write_median_graph
 from network import PATCH, QUANTILES, Network
 from serving import serving_network
 from train import network_of
 from tuning import write_tuning
 
 VERSION = "0.1.0"
-GRAPH, DETECTION = "forecast.onnx", "forecast-detection.onnx"
+GRAPH = "forecast.onnx"
 # The digest by which releases up to 0.2.0 keep the state of detectors.
 STATE = "e2555c2c4c6422debadeaf5baf2864ee9867ed735ac03a081868ff49cda6dfd0"
 PRETRAINED = Path(__file__).resolve().parent.parent / "pretrained"

@@ -20,10 +20,11 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
+from detection_medians import detection_medians
 from manifest_text import manifest_text
 
 PATCH = 16
-GRAPH = "forecast.onnx"
+DETECTION = "forecast-detection.onnx"
 # Smaller tensors stay in the graph.
 EXTERNAL_BYTES_MIN = 1_024
 # Numbers that a logarithm is taken of at once; rows of a run are a multiple of ROWS_UNIT.
@@ -143,18 +144,20 @@ def check_equal(graphs: tuple[Path, Path], manifest: dict) -> None:
     rng, middle = np.random.default_rng(1), manifest["quantiles"].index(0.5)
     for context in manifest["context_buckets"]:
         for rows, horizon in ((4, PATCH), (32, 2 * PATCH), (8, manifest["horizon_max"])):
-            observed = rng.random((rows, context)) > 0.1 * (np.arange(rows)[:, None] % 3)
-            values = rng.standard_normal((rows, context)).cumsum(1) * 10.0 ** (np.arange(rows)[:, None] % 9 - 4)
-            feeds = {"values": values * observed, "observed": observed, "future": np.zeros((rows, horizon))}
-            if "group" in manifest["inputs"]:
-                feeds["group"] = np.where(np.arange(rows) < rows // 2, 0, np.arange(rows))
-            feeds = {name: array.astype(np.float32) for name, array in feeds.items()}
-            made, want = median.run(None, feeds)[0], whole.run(None, feeds)[0][..., middle : middle + 1]
-            assert np.array_equal(made, want), f"context {context}, horizon {horizon}: medians differ"
-            for start in range(0, rows, ROWS_UNIT):
-                some = {name: array[start : start + ROWS_UNIT] for name, array in feeds.items()}
-                equal = np.array_equal(median.run(None, some)[0], want[start : start + ROWS_UNIT])
-                assert equal, f"context {context}, horizon {horizon}: medians of {ROWS_UNIT} rows differ"
+            gaps = rng.random((rows, context)) > 0.1 * (np.arange(rows)[:, None] % 3)
+            late = np.arange(context) >= context // 3
+            for observed in (gaps, np.broadcast_to(late, gaps.shape), np.ones_like(gaps)):
+                values = rng.standard_normal((rows, context)).cumsum(1) * 10.0 ** (np.arange(rows)[:, None] % 9 - 4)
+                feeds = {"values": values * observed, "observed": observed, "future": np.zeros((rows, horizon))}
+                if "group" in manifest["inputs"]:
+                    feeds["group"] = np.where(np.arange(rows) < rows // 2, 0, np.arange(rows))
+                feeds = {name: array.astype(np.float32) for name, array in feeds.items()}
+                made, want = median.run(None, feeds)[0], whole.run(None, feeds)[0][..., middle : middle + 1]
+                assert np.array_equal(made, want), f"context {context}, horizon {horizon}: medians differ"
+                for start in range(0, rows, ROWS_UNIT):
+                    some = {name: array[start : start + ROWS_UNIT] for name, array in feeds.items()}
+                    equal = np.array_equal(median.run(None, some)[0], want[start : start + ROWS_UNIT])
+                    assert equal, f"context {context}, horizon {horizon}: medians of {ROWS_UNIT} rows differ"
 
 
 def median_graph_of(source: Path, manifest: dict) -> dict[str, str | int]:
@@ -162,6 +165,8 @@ def median_graph_of(source: Path, manifest: dict) -> dict[str, str | int]:
     path = source.with_name(f"{source.stem}-median.onnx")
     model = onnx.load(source)
     keep_median(model)
+    if source.name == DETECTION:
+        detection_medians(model)
     refer_to_weights(model, source)
     onnx.save(model, path)
     check_equal((source, path), manifest)
@@ -172,7 +177,7 @@ def write_median_graph(folder: Path) -> None:
     """Writes the graph and names it in the manifest."""
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
-    manifest["median"] = median_graph_of(folder / GRAPH, manifest)
+    manifest["median"] = median_graph_of(folder / manifest["graph"], manifest)
     path.write_text(manifest_text(manifest))
 
 
