@@ -9,10 +9,12 @@ const PIECE = 4_096;
 /** The JSON of an answer with typed arrays, in chunks. */
 export function* jsonPieces(value: unknown): Generator<string> {
   if (value instanceof Float64Array || value instanceof Uint8Array) {
+    const isFlags = value instanceof Uint8Array;
     yield '[';
     for (let start = 0; start < value.length; start += PIECE) {
       const piece = value.subarray(start, start + PIECE);
-      const items = piece instanceof Float64Array ? Array.from(piece) : Array.from(piece, (flag) => flag === 1);
+      const items = new Array<number | boolean>(piece.length); // filled by a loop: Array.from takes ten times as long
+      for (let i = 0; i < items.length; i++) items[i] = isFlags ? piece[i] === 1 : piece[i];
       yield (start === 0 ? '' : ',') + JSON.stringify(items).slice(1, -1);
     }
     yield ']';
