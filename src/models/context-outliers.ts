@@ -36,6 +36,7 @@ export function holdOutliers(context: Float32Array): void {
     holdLast(context, Math.max(OUTLIERS_MAX, Math.floor(range.count / LEAP_VALUES)));
     dropReturned(context, range);
   }
+  if (range.least >= low && range.most <= high) return;
   for (let i = 0; i < context.length; i++) {
     if (!isObserved(context[i])) continue;
     if (context[i] < low) context[i] = low;
@@ -46,12 +47,15 @@ export function holdOutliers(context: Float32Array): void {
 interface Range {
   readonly low: number;
   readonly high: number;
+  readonly least: number;
+  readonly most: number;
   /** Observed values. */
   readonly count: number;
 }
 
-function dropReturned(context: Float32Array, { low, high }: Range): void {
+function dropReturned(context: Float32Array, { low, high, least, most }: Range): void {
   const width = high - low;
+  if (most <= high + width && least >= low - width) return;
   let isBack = false;
   for (let i = context.length - 1; i >= 0; i--) {
     if (!isObserved(context[i])) continue;
@@ -74,7 +78,8 @@ function rangeOf(context: Float32Array): Range | null {
     keepLargest(highest, context[i]);
     keepLargest(lowest, -context[i]);
   }
-  return count < RANGE_VALUES_MIN ? null : { low: -lowest[0], high: highest[0], count };
+  if (count < RANGE_VALUES_MIN) return null;
+  return { low: -lowest[0], high: highest[0], least: -lowest[OUTLIERS_MAX], most: highest[OUTLIERS_MAX], count };
 }
 
 function boundsOf(context: Float32Array, { low, high, count }: Range): Pick<Range, 'low' | 'high'> {
