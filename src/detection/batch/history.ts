@@ -2,6 +2,7 @@ import { clampToFloat32 } from '../../forecasting/float32.ts';
 import { cutoffsOfWindow } from '../calibration/cutoff-grid.ts';
 import { PRECISION_STATE, precisionLost, recordPrecision, startPrecision } from '../calibration/precision.ts';
 import {
+  countedValue,
   deviationFloor,
   isFlatSoFar,
   RESOLUTION_STATE,
@@ -17,7 +18,7 @@ export interface History {
   readonly values: Float32Array;
   /** The same without the effect of exogenous variables: what the model gets. */
   readonly seen: Float32Array;
-  /** As they were sent. */
+  /** As they were sent, without differences that are rounding alone. */
   readonly observed: ArrayLike<number>;
   readonly segments: readonly OriginSegment[];
   readonly forecastSums: Float64Array;
@@ -62,8 +63,13 @@ export function historyOf(
   const segments = [segment];
   let floorBeforeWindow = 0;
   let flatEnd = 0;
+  let counted: Float64Array | null = null;
   for (let position = 0; position < length; position++) {
-    const value = series[position];
+    const value = countedValue(resolution, 0, series[position]);
+    if (Math.abs(value - series[position]) > 0) {
+      counted ??= Float64Array.from(series);
+      counted[position] = value;
+    }
     if (position > 0 && (length - position) % detectionSize === 0) {
       if (precisionLost(precision, 0)) {
         segment = { start: position, origin: Number.NaN };
@@ -84,7 +90,7 @@ export function historyOf(
   return {
     values,
     seen,
-    observed: series,
+    observed: counted ?? series,
     segments,
     forecastSums: new Float64Array(length),
     forecastCounts: new Uint32Array(length),

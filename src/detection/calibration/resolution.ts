@@ -27,6 +27,11 @@ const DECIMALS_MAX = 9;
 const POWERS_OF_TEN = Array.from({ length: DECIMALS_MAX }, (_, decimals) => 10 ** decimals);
 /** Resolution of a series that has not changed so far, relative to its value; absolute where that is 0. */
 const RELATIVE = 1e-9;
+/**
+ * Values that differ by less, relative to their size, are one value: so much do sums and rates of doubles differ by the
+ * order of their terms. 0.1 + 0.2 is 0.3.
+ */
+const SUM_ROUNDING = 1e-13;
 /** Values are kept as float32: the smallest number that those distinguish from 0. */
 const FLOOR_MIN = 2 ** -149;
 
@@ -46,6 +51,12 @@ export function recordResolution(state: Float64Array, start: number, value: numb
   }
   state[start + DECIMALS] = decimalsOf(value, state[start + DECIMALS]);
   state[start + PREVIOUS] = value;
+}
+
+/** A value as it counts: the one before, if they differ by rounding alone. */
+export function countedValue(state: Float64Array, start: number, value: number): number {
+  const previous = state[start + PREVIOUS];
+  return Math.abs(value - previous) <= SUM_ROUNDING * Math.abs(value) ? previous : value;
 }
 
 /** The smallest deviation that residuals of the series may be judged by; above 0. */

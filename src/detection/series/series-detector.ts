@@ -18,7 +18,7 @@ import {
   windowStartOf,
 } from '../calibration/cutoff-grid.ts';
 import { precisionLost, startPrecision } from '../calibration/precision.ts';
-import { deviationFloor } from '../calibration/resolution.ts';
+import { countedValue, deviationFloor } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { CALIBRATION_WINDOWS_MIN, floorOfRounded, judgeDistance, type Yardstick } from '../calibration/threshold.ts';
 import { judgeAlone } from '../event/alarm/judge-alone.ts';
@@ -105,9 +105,10 @@ export class SeriesDetector extends SeriesRings {
   }
 
   /** Scores the next observation (NaN: missing) and moves on. The seasonal profile learns where its time is given. */
-  score(value: number, timestampMs = Number.NaN): Detection {
+  score(observed: number, timestampMs = Number.NaN): Detection {
     assert(!this.forecastDue, 'the forecast that is due comes before the next observation');
     const { positions: position, windowStart } = this;
+    const value = countedValue(this.doubles, this.scalarIndex(SCALARS.resolution), observed);
     if (Number.isNaN(this.origin)) this.origin = value;
     const distance = this.distanceOf(value);
     this.rings.keepDistance(position, distance);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  countedValue,
   deviationFloor,
   RESOLUTION_STATE,
   recordResolution,
@@ -32,4 +33,16 @@ test('the smallest of eight steps or more is the resolution', () => {
 
 test('values that are not rounded have a floor far below their noise', () => {
   assert.ok(floorOf(Array.from({ length: 4 }, (_, i) => Math.sin(i))) <= 5e-10);
+});
+
+test('values that differ by the rounding of a sum are one value, and all others are two', () => {
+  const state = new Float64Array(RESOLUTION_STATE.count);
+  startResolution(state, 0);
+  assert.equal(countedValue(state, 0, 0.1 + 0.2), 0.1 + 0.2);
+  recordResolution(state, 0, 0.3);
+  assert.equal(countedValue(state, 0, 0.1 + 0.2), 0.3);
+  assert.equal(countedValue(state, 0, 0.3 + 1e-12), 0.3 + 1e-12);
+  assert.ok(Number.isNaN(countedValue(state, 0, Number.NaN)));
+  recordResolution(state, 0, 0);
+  assert.equal(countedValue(state, 0, 5e-324), 5e-324);
 });
