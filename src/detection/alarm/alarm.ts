@@ -103,6 +103,8 @@ export interface Verdict {
   readonly elevated: number;
   /** Rows in a row outside of what their hours usually show, this one included; 0 if that is not known. */
   readonly outsideProfile: number;
+  /** Distance from the value where the series rested, at the row that raises the alarm of its departure. */
+  readonly departed?: number;
 }
 
 /** Usual values of a time of the week, or of a whole day so far on average. */

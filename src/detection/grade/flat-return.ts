@@ -12,18 +12,27 @@ interface FlatPast {
   readonly oldest: number;
 }
 
-/** True if the value at `position` is where a flat series was before it went away. O(rows). */
+/**
+ * True if the value at `position` is where a flat series was before it went away, and not where it went before: the
+ * second outage of a service is no return. Missing rows end no run. O(rows).
+ */
 export function isBackWhereFlat({ distanceAt, oldest }: FlatPast, position: number): boolean {
   const level = distanceAt(position);
   /** Begin of the run of values at the level, or of others, that ends before `end`. */
   const beginOf = (end: number, isLevel: boolean): number => {
     let row = end;
-    while (row > oldest && (distanceAt(row - 1) === level) === isLevel) row--;
+    for (; row > oldest; row--) {
+      const distance = distanceAt(row - 1);
+      if ((distance === level || (isLevel && Number.isNaN(distance))) !== isLevel) break;
+    }
     return row;
   };
   const back = beginOf(position, true);
   const left = beginOf(back, false);
-  return left < back && left - beginOf(left, true) >= FLAT_ROWS;
+  const from = beginOf(left, true);
+  if (left === back || left - from < FLAT_ROWS) return false;
+  const wasAwayThere = from > oldest && distanceAt(from - 1) === distanceAt(back - 1) && left - from < back - left;
+  return !wasAwayThere;
 }
 
 /** True if a series that has hardly moved is back at its newest row. */

@@ -34,6 +34,8 @@ const DAY_SHARE_MIN = 0.05;
 const NEARLY_USUAL = 4;
 /** Grade that 1 row in 1,000 has: the threshold of a quiet profile falls far below it, on rows that are usual. */
 const FAINT_MAX = 0.5;
+/** A departure from rest is foreseen where the profile leaves less than this share of it. */
+const FORESEEN_SHARE = 0.5;
 
 /**
  * The verdict of the forecasts together with that of the seasonal profile. The alarm of the season comes once, and is
@@ -53,8 +55,10 @@ export function judgeSeason(
   // What a usual row shows, such as a job, makes no alarm of a next one that is nearly usual.
   const isBehindUsual = outsideProfile === 1 && season.deviations < NEARLY_USUAL;
   const isFaint = isBehindUsual && !(verdict.grade > Math.max(FAINT_MAX, verdict.threshold));
-  const alarm = raised || day !== null || (verdict.alarm && !season.isUsual && !isFaint);
-  const elevated = Math.min(verdict.elevated, outsideProfile);
+  // An earlier departure has widened the profile of a series that rests: the deviation does not excuse the next one.
+  const isDeparture = season.distance > FORESEEN_SHARE * (verdict.departed ?? Number.POSITIVE_INFINITY);
+  const alarm = raised || day !== null || isDeparture || (verdict.alarm && !season.isUsual && !isFaint);
+  const elevated = isDeparture ? verdict.elevated : Math.min(verdict.elevated, outsideProfile);
   if (!alarm && !verdict.alarm && outsideProfile === 0 && elevated === verdict.elevated) return verdict;
   return {
     ...verdict,

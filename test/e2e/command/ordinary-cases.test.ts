@@ -141,6 +141,15 @@ function daily(outlierAt: number | null): OrdinaryCase {
   };
 }
 
+/** A service that is down for 60 hours, three times. */
+const outages = [1_200, 1_360, 1_960].map((row) => row * HOUR_MS);
+const downAgain: OrdinaryCase = {
+  stepMs: HOUR_MS,
+  lengthMs: 2_200 * HOUR_MS,
+  valueAt: (ms) => (outages.some((from) => within(from, from + 60 * HOUR_MS)(ms)) ? 0 : 1),
+  isRight: (alarms) => alarms.length === 3 && outages.every((from, i) => within(from, from + 3 * HOUR_MS)(alarms[i])),
+};
+
 const CASES: Readonly<Record<string, OrdinaryCase>> = {
   '5 that becomes 6': flat(5, 6, { rows: 500 }),
   'a service that is down for four hours': flat(1, 0),
@@ -148,6 +157,17 @@ const CASES: Readonly<Record<string, OrdinaryCase>> = {
   'a service that is down, behind one odd value': flat(1, 0, { early: 0.99 }),
   'an error count that stays': flat(0, 1, { rows: 500 }),
   'the last digit of a share': flat(99.9, 99.8, { rows: 500 }),
+  'a service that is down again': downAgain,
+  '5 that becomes 6, with missing rows next to it': {
+    ...flat(5, 6, { rows: 500 }),
+    valueAt: (ms) => ([-1, 1].includes(ms / MINUTE_MS - 3_000) ? null : ms < 3_000 * MINUTE_MS ? 5 : 6),
+    isRight: (alarms) => alarms.length === 1 && within(0, 4 * MINUTE_MS)(alarms[0] - 3_000 * MINUTE_MS),
+  },
+  '0.1 + 0.2 among 0.3': {
+    ...flat(0, 0),
+    valueAt: (ms) => (ms > 3_000 * MINUTE_MS && (ms / MINUTE_MS) % 7 < 2 ? 0.1 + 0.2 : 0.3),
+    isRight: (alarms) => alarms.length === 0,
+  },
   'a lone 1 among zeros': { ...flat(0, 1, { rows: 1 }), isRight: (alarms) => alarms.length === 0 },
   'a duty cycle': {
     stepMs: 5 * MINUTE_MS,

@@ -3,7 +3,7 @@ import { countedSteps, isFlatBack } from '../../grade/flat-return.ts';
 import { rowsOfChanges } from '../../grade/grade-terms.ts';
 import type { SeriesRings } from '../../memory/series-rings.ts';
 
-/** So many rows of one value are rest. */
+/** So many rows of one value are rest; in a row, unless the series has hardly ever moved. */
 const REST_ROWS = 288;
 /** Rows off that value which are no chance any more: a lone one is. */
 const AWAY_ROWS = 3;
@@ -14,38 +14,53 @@ const REST_FACTOR = 8;
 
 /**
  * The verdict with an alarm where a series that rested has left its value for the third row in a row, by however
- * little: the grade of its first move is bounded, because nobody knows how rare it is. None where the series moves now
- * and then, and none of its return.
+ * little: the grade of its first move is bounded, because nobody knows how rare it is. Missing rows do not count. None
+ * where the series moves now and then, and none of its return.
  * @param rate accepted false alarm episodes a row; null: no alarms
  */
 export function judgeDeparture(rings: SeriesRings, position: number, verdict: Verdict, rate: number | null): Verdict {
   if (rate === null || Number.isNaN(verdict.grade)) return verdict;
-  if (verdict.alarm) return isFlatBack(rings, position) ? { ...verdict, alarm: false } : verdict;
-  const from = position - AWAY_ROWS;
-  const rest = rings.distanceAt(from);
-  if (rings.distanceAt(from - 1) !== rest) return verdict;
+  if (verdict.alarm && isFlatBack(rings, position)) return { ...verdict, alarm: false };
+  let from = position;
   let steps = countedSteps(rings);
-  for (let row = from + 1; row <= position; row++) {
-    const distance = rings.distanceAt(row);
-    if (distance === rest || Number.isNaN(distance)) return verdict;
-    if (distance !== rings.distanceAt(row - 1)) steps--;
+  if (steps === Number.POSITIVE_INFINITY) return verdict;
+  for (let away = 0; away < AWAY_ROWS; away++) {
+    const before = observedBefore(rings, from, position);
+    if (rings.distanceAt(before) !== rings.distanceAt(from)) steps--;
+    from = before;
   }
-  const rows = restRows(rings, from);
-  if (rows < REST_ROWS || steps === Number.POSITIVE_INFINITY || isFlatBack(rings, position)) return verdict;
+  const rest = rings.distanceAt(from);
+  if (rings.distanceAt(observedBefore(rings, from, position)) !== rest) return verdict;
+  for (let row = from + 1; row <= position; row++) if (rings.distanceAt(row) === rest) return verdict;
+  const { rows, all } = restRows(rings, from, position);
+  const hasHardlyMoved = steps <= STEPS_FEW;
+  if ((hasHardlyMoved ? all : rows) < REST_ROWS || isFlatBack(rings, position)) return verdict;
   const seen = rowsOfChanges(rings);
-  const isRare = steps <= STEPS_FEW || steps <= 2 * rate * seen || rows * steps >= REST_FACTOR * (seen - rows);
-  return isRare ? { ...verdict, alarm: true, elevated: Math.max(verdict.elevated, AWAY_ROWS) } : verdict;
+  const isRare = hasHardlyMoved || steps <= 2 * rate * seen || rows * steps >= REST_FACTOR * (seen - rows);
+  if (!isRare) return verdict;
+  const departed = Math.abs(rings.distanceAt(position) - rest);
+  return { ...verdict, alarm: true, elevated: Math.max(verdict.elevated, AWAY_ROWS), departed };
 }
 
-/** Rows of one value up to a position, as far as they are kept; missing ones between them do not count. */
-function restRows(rings: SeriesRings, position: number): number {
-  const oldest = Math.max(rings.contextStart, position + AWAY_ROWS - rings.layout.contextCapacity + 1);
-  const rest = rings.distanceAt(position);
-  let rows = 0;
-  for (let row = position; row >= oldest; row--) {
+/** The last observed row before another one; the oldest kept one if none is. */
+function observedBefore(rings: SeriesRings, row: number, position: number): number {
+  const oldest = Math.max(rings.contextStart, position - rings.layout.contextCapacity + 1);
+  let before = Math.max(oldest, row - 1);
+  while (before > oldest && Number.isNaN(rings.distanceAt(before))) before--;
+  return before;
+}
+
+/** Kept rows of the value at `from`: those in a row up to it, and all; missing ones between them do not count. */
+function restRows(rings: SeriesRings, from: number, position: number): { rows: number; all: number } {
+  const oldest = Math.max(rings.contextStart, position - rings.layout.contextCapacity + 1);
+  const rest = rings.distanceAt(from);
+  let [rows, all, isRun] = [0, 0, true];
+  for (let row = from; row >= oldest; row--) {
     const distance = rings.distanceAt(row);
-    if (distance === rest) rows++;
-    else if (!Number.isNaN(distance)) break;
+    if (distance === rest) {
+      all++;
+      if (isRun) rows++;
+    } else if (!Number.isNaN(distance)) isRun = false;
   }
-  return rows;
+  return { rows, all };
 }

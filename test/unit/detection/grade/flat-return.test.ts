@@ -28,6 +28,16 @@ test('a series is not back where it was for few rows, at another level, or befor
   assert.ok(!isBackAfter([60, 0]));
 });
 
+test('a series is not back where it went before for fewer rows than it was where it comes from', () => {
+  assert.ok(!isBackAfter([6, 1], [24, 0], [30, 1], [2, 0]));
+  assert.ok(isBackAfter([6, 1], [26, 0], [20, 1], [2, 0]));
+  assert.ok(isBackAfter([6, 2], [24, 0], [30, 1], [2, 0]));
+});
+
+test('missing values end no rest', () => {
+  assert.ok(isBackAfter([15, 0], [2, Number.NaN], [15, 0], [10, 5], [1, Number.NaN], [2, 0]));
+});
+
 test('what has left the ring is forgotten', () => {
   assert.ok(!isBackAfter([100, 0], [60, 5], [2, 0]));
 });

@@ -46,3 +46,11 @@ test('behind a usual row a faint alarm needs to exceed the threshold alone, late
   );
   assert.deepEqual([alarmOf(0.9, true), alarmOf(0.4, false, 6)], [false, true], 'far outside of the profile');
 });
+
+test('a departure from rest is an alarm however wide the profile is, unless the profile expected it', () => {
+  const alarmOf = (distance: number) => {
+    const season = { ...seasonOf(0), isUsual: true, distance };
+    return judgeSeason(emptyProfile(layout), { ...NO_VERDICT, alarm: true, elevated: 3, departed: 1 }, season, 0.001);
+  };
+  assert.deepEqual([alarmOf(1).alarm, alarmOf(1).elevated, alarmOf(0.1).alarm], [true, 3, false]);
+});

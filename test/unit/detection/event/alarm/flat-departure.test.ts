@@ -19,7 +19,8 @@ function departures(values: readonly number[], verdict = TYPICAL, rate: number |
     rings.keepDistance(position, value);
     recordResolution(rings.doubles, rings.scalarIndex(SCALARS.resolution), value);
     rings.setScalar(SCALARS.termRows + CHANGES, position);
-    return judgeDeparture(rings, position, verdict, rate).alarm ? [position] : [];
+    const shown = Number.isNaN(value) ? NO_VERDICT : verdict;
+    return judgeDeparture(rings, position, shown, rate).alarm ? [position] : [];
   });
 }
 
@@ -49,6 +50,17 @@ test('one odd value long ago changes nothing', () => {
 
 test('a missing value within the rest does not end it', () => {
   assert.deepEqual(departures(runs([200, 5], [1, Number.NaN], [200, 5], [10, 6])), [403]);
+});
+
+test('missing values next to a departure change nothing', () => {
+  const gap = [1, Number.NaN] as const;
+  assert.deepEqual(departures(runs([400, 5], gap, [2, 6], gap, [10, 6])), [404]);
+  assert.deepEqual(departures(runs([399, 5], gap, [1, 5], [1, 6], gap, gap, [10, 6])), [405]);
+});
+
+test('a second departure to the same level is no return', () => {
+  assert.deepEqual(departures(runs([400, 1], [100, 0], [300, 1], [50, 0])), [402, 802]);
+  assert.deepEqual(departures(runs([400, 1], [40, 0], [60, 1], [50, 0], [60, 1], [50, 0])), [402, 502]);
 });
 
 test('a series that moves now and then is none, unless it rested far longer than ever', () => {
