@@ -140,7 +140,7 @@ export const NO_VERDICT: Verdict = {
 };
 
 /** The target rate of false alarms. */
-interface AlarmTarget {
+export interface AlarmTarget {
   /** Accepted false alarm episodes a row, above 0. */
   readonly rate: number;
   /** Rows without an alarm that end an episode: the detection size. */

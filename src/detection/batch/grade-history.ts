@@ -87,8 +87,8 @@ function* gradeAlone(
     if (turn.isOver(1)) yield;
     const unusual = rows.score(position);
     const timestampMs = startMs + position * (settings.profile?.stepMs ?? Number.NaN);
-    const row = { value: history.observed[position], timestampMs, moved: unusual?.moved };
-    const verdict = judgeAlone(rows.rings, position, judgeRow(state, 0, unusual, target), row);
+    const row = { position, value: history.observed[position], timestampMs };
+    const verdict = judgeAlone(rows.rings, judgeRow(state, 0, unusual, target), row, unusual?.moved);
     rows.closeWindow(position + 1);
     events.track(position, verdict, [rows]);
     if (position >= windowStart) verdicts.push(verdict);

@@ -103,12 +103,13 @@ function judgeWindow({ history, yardstick }: CalibratedHistory, settings: Detect
   const window = { residual: column(0), forecast: column(1), lo: column(2), hi: column(3), score: column(4) };
   const outside = new Array<boolean>(detectionSize).fill(false);
   const capacity = Math.max(settings.context, detectionSize);
+  const series = { isBackAt: (position: number) => isFlatReturnAt(history, position, capacity) };
   for (let k = Math.max(0, -start); k < detectionSize; k++) {
     const position = start + k;
     const distance = history.values[position];
-    const row = { distance, forecast: forecastAt(history, position), step: stepOfHorizon(position, first, settings) };
-    const isBack = () => isFlatReturnAt(history, position, capacity);
-    const { expected, judgement } = judgeDistance(row, threshold, yardstick, isBack);
+    const forecast = forecastAt(history, position);
+    const row = { position, distance, forecast, step: stepOfHorizon(position, first, settings) };
+    const { expected, judgement } = judgeDistance(row, threshold, yardstick, series);
     const centre = originAt(history, position) + expected;
     window.residual[k] = distance - expected;
     window.forecast[k] = centre;

@@ -78,6 +78,7 @@ export function judge(
 
 /** An observation and its standing forecast, as distances from the origin of their series. */
 interface ForecastDistance {
+  readonly position: number;
   readonly distance: number;
   readonly forecast: number;
   /** Counts the steps of the horizon from 0. */
@@ -87,14 +88,16 @@ interface ForecastDistance {
 /**
  * Judges an observation by its forecast, or by its own level where a flat series is back at it (`robust`): forecasts
  * still follow where it went.
+ * @param series knows whether it was flat, and is back where it was
  */
 export function judgeDistance(
-  { distance, forecast, step }: ForecastDistance,
+  { position, distance, forecast, step }: ForecastDistance,
   threshold: number,
   yardstick: Yardstick,
-  isBack: () => boolean,
+  series: { isBackAt(position: number): boolean },
 ): { readonly expected: number; readonly judgement: Judgement } {
   const judgement = judge(distance - forecast, step, threshold, yardstick);
-  if (!judgement.outside || yardstick.method === 'plain' || !isBack()) return { expected: forecast, judgement };
+  if (!judgement.outside || yardstick.method === 'plain' || !series.isBackAt(position))
+    return { expected: forecast, judgement };
   return { expected: distance, judgement: judge(0, step, threshold, yardstick) };
 }

@@ -15,9 +15,8 @@ export const SHAPE_GAP: GapRule = { gap: 8, rows: 8 };
 
 /** True if some of the values are missing that the level before a row is the mean of. */
 export function lacksLevel(rings: SeriesRings, position: number): boolean {
-  const first = Math.max(rings.contextStart, position - LEVEL_VALUES);
-  for (let row = first; row < position; row++) if (Number.isNaN(rings.distanceAt(row))) return true;
-  return false;
+  const rows = Math.min(LEVEL_VALUES, position - rings.contextStart);
+  return rings.presentBefore(position, rows) < rows;
 }
 
 /** True if one of the changes between those values, or to the first of them, was at least `least`. */
@@ -32,8 +31,7 @@ export function hasJumpInLevel(rings: SeriesRings, position: number, least: numb
 /** True if one of the `rows` before `position` is the last row of a gap. */
 export function isBehindGap(rings: SeriesRings, position: number, { gap, rows }: GapRule): boolean {
   if (position - gap - rows < rings.contextStart) return false;
-  let last = 1;
-  while (last <= rows && !Number.isNaN(rings.distanceAt(position - last))) last++;
-  if (last > rows) return false;
-  return !rings.hasValue(position - last - gap + 1, position - last);
+  const present = rings.presentBefore(position, rows);
+  if (present === rows) return false;
+  return !rings.hasValue(position - present - gap, position - present - 1);
 }

@@ -1,4 +1,4 @@
-import { ALARM_STATE } from '../alarm/alarm.ts';
+import { ALARM_STATE, type AlarmTarget } from '../alarm/alarm.ts';
 import { BFLOAT_NAN } from '../calibration/bfloat16.ts';
 import { CalibrationColumns } from '../calibration/calibration.ts';
 import { type ForecastGrid, forecastGrid } from '../calibration/cutoff-grid.ts';
@@ -79,6 +79,8 @@ export interface SeriesLayout {
   readonly residualCapacity: number;
   /** True if rows are graded, for alarms. */
   readonly isGraded: boolean;
+  /** Accepted false alarms of a series that is scored alone; null for no alarms, and for a member of a group. */
+  readonly target: AlarmTarget | null;
   /** Lags that the shape search compares; 0 without a grade. */
   readonly lags: number;
   /** The distances of the lags, and behind them the lag of the smallest, which is a whole number. */
@@ -114,6 +116,7 @@ export interface SeriesLayout {
 
 export function seriesLayout(settings: DetectionSettings): SeriesLayout {
   const { h, detectionSize, stepSize, calibrationSize, context, alarmRate } = settings;
+  const isAlone = settings.thresholdMethod === 'univariate';
   const profile = profileOf(settings);
   const overlapping = stepSize < h;
   const contextCapacity = Math.max(context, detectionSize);
@@ -141,6 +144,7 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
     contextCapacity,
     residualCapacity,
     isGraded: alarmRate !== null,
+    target: isAlone && alarmRate !== null ? { rate: alarmRate, gap: detectionSize, isGroup: false } : null,
     lags,
     shapeStart: residualCapacity,
     extremeStart,

@@ -196,6 +196,19 @@ export class SeriesRings implements SeriesBlock {
     return false;
   }
 
+  /** Number of rows behind the newest missing one before `end`, `most` at most; all of them are in the ring. */
+  presentBefore(end: number, most: number): number {
+    const { floats } = this.slab;
+    const { floatStart } = this;
+    const { contextCapacity } = this.layout;
+    let at = end % contextCapacity;
+    for (let rows = 0; rows < most; rows++) {
+      at = at === 0 ? contextCapacity - 1 : at - 1;
+      if (Number.isNaN(floats[floatStart + at])) return rows;
+    }
+    return most;
+  }
+
   forgetDistances(): void {
     const { slab, floatStart } = this;
     slab.floats.fill(Number.NaN, floatStart, floatStart + this.layout.contextCapacity);

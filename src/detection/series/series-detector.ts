@@ -113,16 +113,17 @@ export class SeriesDetector extends SeriesRings {
     const distance = this.distanceOf(value);
     this.rings.keepDistance(position, distance);
     const forecast = standingForecast(this.rings, windowStart, position);
-    const state = this.stateOf(position, forecast);
-    const isBack = () => isFlatReturn(this.rings, position);
-    const row = { distance, forecast, step: stepOfHorizon(position, this.grid.first, this.settings) };
-    const { expected, judgement } = judgeDistance(row, this.layout.threshold, this.yardstick(), isBack);
+    const yardstick = this.yardstick();
+    const state = this.stateOf(position, forecast, yardstick.calibration.samples);
+    // One object for all that judges the row: each further one is garbage of every observation.
+    const step = stepOfHorizon(position, this.grid.first, this.settings);
+    const row = { position, value, distance, forecast, step, timestampMs };
+    const { expected, judgement } = judgeDistance(row, this.layout.threshold, yardstick, this);
     const centre = this.origin + expected;
     const { least } = this.layout;
-    const unusual = this.layout.isGraded ? scoreTerms(this.rings, { position, value, distance, forecast }) : null;
+    const unusual = this.layout.isGraded ? scoreTerms(this.rings, row) : null;
     this.rings.recordScalars(value, distance);
-    const timed = { value, timestampMs, moved: unusual?.moved };
-    const verdict = judgeAlone(this.rings, position, this.verdictOn(unusual), timed);
+    const verdict = judgeAlone(this.rings, this.verdictOn(unusual), row, unusual?.moved);
     const detection: Detection = {
       state,
       position,
@@ -145,6 +146,10 @@ export class SeriesDetector extends SeriesRings {
     if (this.positions === windowStart + this.settings.detectionSize) this.closeWindow(windowStart);
     this.forecastDue = isCutoff(this.positions, this.grid);
     return detection;
+  }
+
+  isBackAt(position: number): boolean {
+    return isFlatReturn(this.rings, position);
   }
 
   /** Scale of the residuals of the open window. */
@@ -241,9 +246,8 @@ export class SeriesDetector extends SeriesRings {
 
   /** The verdict on a member of a group is the group's. */
   private verdictOn(unusual: Unusualness | null): Verdict {
-    const { alarmRate, detectionSize, thresholdMethod } = this.settings;
-    if (alarmRate === null || thresholdMethod === 'multivariate') return NO_VERDICT;
-    const target = { rate: alarmRate, gap: detectionSize, isGroup: false };
+    const { target } = this.layout;
+    if (target === null) return NO_VERDICT;
     return judgeRow(this.rings.doubles, this.rings.scalarIndex(SCALARS.alarm), unusual, target);
   }
 
@@ -268,11 +272,9 @@ export class SeriesDetector extends SeriesRings {
     rings.setScalar(SCALARS.floor, deviationFloor(rings.doubles, rings.scalarIndex(SCALARS.resolution)));
   }
 
-  private stateOf(position: number, forecast: number): Detection['state'] {
+  private stateOf(position: number, forecast: number, samples: number): Detection['state'] {
     if (Number.isNaN(forecast)) return position < this.grid.first ? 'warming-up' : 'not-forecasted';
-    return this.rings.calibration.samples < CALIBRATION_WINDOWS_MIN * this.settings.detectionSize
-      ? 'calibrating'
-      : 'scored';
+    return samples < CALIBRATION_WINDOWS_MIN * this.settings.detectionSize ? 'calibrating' : 'scored';
   }
 
   /** Every forecast of the window has joined: its residuals become calibration, and the next window opens. */

@@ -60,17 +60,8 @@ function memberScore(
   const verdict = { anomaly, grade, severity, alarm, state };
   return scoreOfRow(
     { forecast, ...NO_BOUNDS, score, ...verdict, position, windowStart },
-    {
-      series,
-      group,
-      timestampMs,
-      value,
-      cause: null,
-      restarted: restarted !== null,
-      input: inputAt(place, offset),
-      accumulatedScore,
-    },
-    loaded,
+    { series, group, timestampMs, value },
+    { loaded, cause: null, restarted: restarted !== null, input: inputAt(place, offset), accumulatedScore },
   );
 }
 

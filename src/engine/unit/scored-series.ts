@@ -269,12 +269,10 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
   private publish(detection: Detection, observation: ReceivedObservation, sink: ScoreSink): void {
     const { record, timestampMs, value } = observation;
     if (this.silent) returnFromSilence(this, observation, sink);
-    const { key: series, restartUnreported: restarted } = this;
+    const { loaded, restartUnreported: restarted } = this;
     const input = inputAt(this.place, record.offset);
-    const accumulatedScore = Number.NaN;
-    const own = { series, group: null, timestampMs, value, cause: null, restarted, input, accumulatedScore };
-    const score = scoreOfRow(detection, own, this.loaded);
-    sink.outputs.score(score, record.key, record.headers);
+    const context = { loaded, cause: null, restarted, input, accumulatedScore: Number.NaN };
+    sink.outputs.score(scoreOfRow(detection, observation, context), record.key, record.headers);
     this.restartUnreported = false;
     if (!this.events.wants(detection.alarm, value)) return;
     this.track({ record, timestampMs, value, missing: 0 }, detection, sink);

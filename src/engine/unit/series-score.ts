@@ -6,9 +6,11 @@ import type { LoadedDetector } from './loaded-detector.ts';
 type ScoredRow = Omit<Detection, 'state' | 'unusual' | 'threshold' | 'season' | 'elevated' | 'outsideProfile'> &
   Pick<ScoreRecord, 'state'>;
 
-/** Fields of an observation that its row lacks. */
-interface ScoredObservation
-  extends Pick<ScoreRecord, 'series' | 'group' | 'timestampMs' | 'value' | 'cause' | 'restarted' | 'input'> {
+type ScoredObservation = Pick<ScoreRecord, 'series' | 'group' | 'timestampMs' | 'value'>;
+
+/** Fields of a score that neither its observation nor its row has. */
+interface ScoreContext extends Pick<ScoreRecord, 'cause' | 'restarted' | 'input'> {
+  readonly loaded: LoadedDetector;
   /** NaN for a series that is scored alone. */
   readonly accumulatedScore: number;
 }
@@ -16,8 +18,8 @@ interface ScoredObservation
 /** The score of one observation. */
 export function scoreOfRow(
   row: ScoredRow,
-  { series, group, timestampMs, value, cause, restarted, input, accumulatedScore }: ScoredObservation,
-  { config, modelDigest }: LoadedDetector,
+  { series, group, timestampMs, value }: ScoredObservation,
+  { loaded: { config, modelDigest }, cause, restarted, input, accumulatedScore }: ScoreContext,
 ): ScoreRecord {
   const { windowStart } = row;
   return {

@@ -82,13 +82,13 @@ interface Silence {
 /** @param foundAt offset of the record that showed it, or at which the clock decided */
 export function publishSilence(
   { loaded, place, group }: SilentUnit,
-  { state, position, detector, lastOffset, ...silence }: Silence,
+  { state, position, detector, lastOffset, cause, ...silence }: Silence,
   { foundAt, sink }: { readonly foundAt: number; readonly sink: ScoreSink },
 ): void {
   const row = { ...UNOBSERVED, state, position, windowStart: detector.windowStart };
   const input = inputAt(place, lastOffset);
-  const observation = { ...silence, group, restarted: false, input, accumulatedScore: Number.NaN };
-  sink.outputs.silence(scoreOfRow(row, observation, loaded), foundAt);
+  const context = { loaded, cause, restarted: false, input, accumulatedScore: Number.NaN };
+  sink.outputs.silence(scoreOfRow(row, { ...silence, group }, context), foundAt);
 }
 
 interface SilentSeries extends SilentUnit {
