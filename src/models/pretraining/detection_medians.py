@@ -7,7 +7,13 @@ The exporter has an operator for every line of network.py and detection_network.
   anchors    the cycles of both lags are read together; logarithms are taken of eight numbers a row (median_graph.py)
   positions  rotary embeddings look their angles up
 
-Sums keep their order. So tables are sliced as before: constant ones are packed, and summed in other blocks.
+Sums keep their order. So tables are sliced as before: constant ones are packed and summed in other blocks, after which
+eight-bit inputs round differently and forecasts differ by up to 0.006 of the largest.
+
+Without gain, as a ratio of the time of 32 rows of context 512: a fixed context 1.00, patches left out where no row is
+observed 1.02, MultiHeadAttention 1.11, SkipSimplifiedLayerNormalization 0.98 to 1.01, RotaryEmbedding of com.microsoft
+0.98 to 1.06; options of the session: no memory pattern 1.02 (8 rows of 64: 1.15), no arena 1.00, no prepacking 1.10,
+denormals as zero 0.99.
 """
 
 from __future__ import annotations

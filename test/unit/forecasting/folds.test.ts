@@ -53,6 +53,14 @@ test('a small request submits all its batches at once, and takes them in order o
   assert.deepEqual(taken, [0, 2, 1]);
 });
 
+test('folds of one context length are sorted by the values that they have', async () => {
+  const { of, submitted, taken } = plan([5, 3, 5, 3]);
+  const made = forecastFolds(of, LIMITS);
+  submitted[0].answer();
+  await made;
+  assert.deepEqual(taken, [1, 3, 0, 2]);
+});
+
 test('folds of which every quantile is wanted are batches of their own, taken in order of submission', async () => {
   const { of, submitted, taken } = plan([3, 4, 12, 5]);
   const asked: string[] = [];
