@@ -28,6 +28,7 @@ import {
   VERSION_KEY,
   WARM_STARTS_KEY,
 } from '../../checkpoint/partition-records.ts';
+import { withRareCollections } from '../../checkpoint/rare-collections.ts';
 import { formatOfEntry, isGroupEntry, readStored, STATE_FORMAT_MIN } from '../../checkpoint/state-bytes.ts';
 import { type WindowBudget, WindowRecords } from '../../checkpoint/window-records.ts';
 import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
@@ -48,6 +49,7 @@ import {
   TOPIC_RECREATED,
 } from './keep-outdated.ts';
 import type { PartitionState } from './partition-state.ts';
+
 import {
   forEachInParts,
   keepWindowKeys,
@@ -94,7 +96,7 @@ export async function restorePartition(
 ): Promise<Restored> {
   const windows = new WindowRecords(detectors.windowBudget);
   try {
-    return await restoreWith(windows, { session, state, detectors });
+    return await withRareCollections(() => restoreWith(windows, { session, state, detectors }));
   } finally {
     windows.release();
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { digestOfKey } from '../../../../src/checkpoint/known-settings.ts';
+import { COUNTED_BUFFERS } from '../../../../src/checkpoint/rare-collections.ts';
 import { windowOfKey } from '../../../../src/checkpoint/window-records.ts';
 import { PartitionState } from '../../../../src/engine/state/partition-state.ts';
 import { type DetectorLookup, restorePartition } from '../../../../src/engine/state/restore-partition.ts';
@@ -93,4 +95,9 @@ test('each key of a window is kept once with a state that cannot be continued, i
     assert.deepEqual(keys.sort(), [...written].sort());
     assert.ok(keys.every((key) => SERIES.includes(windowOfKey(Buffer.from(key)).series)));
   }
+});
+
+test('V8 has the flag that a restore sets, and it is off before', () => {
+  const options = execFileSync(process.execPath, ['--v8-options']).toString();
+  assert.match(options, new RegExp(`--${COUNTED_BUFFERS} .*\\s+type: bool +default: --no-${COUNTED_BUFFERS}`));
 });
