@@ -53,10 +53,11 @@ export function recordResolution(state: Float64Array, start: number, value: numb
   state[start + PREVIOUS] = value;
 }
 
-/** A value as it counts: the one before, if they differ by rounding alone. */
+/** A value as it counts: the one before, if they differ by rounding alone. Two whole numbers do not. */
 export function countedValue(state: Float64Array, start: number, value: number): number {
   const previous = state[start + PREVIOUS];
-  return Math.abs(value - previous) <= SUM_ROUNDING * Math.abs(value) ? previous : value;
+  if (value === previous || !(Math.abs(value - previous) <= SUM_ROUNDING * Math.abs(value))) return value;
+  return Number.isInteger(value) && Number.isInteger(previous) ? value : previous;
 }
 
 /** The smallest deviation that residuals of the series may be judged by; above 0. */

@@ -45,4 +45,6 @@ test('values that differ by the rounding of a sum are one value, and all others 
   assert.ok(Number.isNaN(countedValue(state, 0, Number.NaN)));
   recordResolution(state, 0, 0);
   assert.equal(countedValue(state, 0, 5e-324), 5e-324);
+  recordResolution(state, 0, 2 ** 53 - 2);
+  assert.equal(countedValue(state, 0, 2 ** 53 - 1), 2 ** 53 - 1, 'bytes are whole numbers');
 });
