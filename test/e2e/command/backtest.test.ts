@@ -33,72 +33,37 @@ const daysFrom = (first: string, days: number) =>
   Array.from({ length: days }, (_, i) => new Date(Date.parse(first) + i * DAY_MS).toISOString().slice(0, 10));
 const WEEKEND = [5, 6];
 
-const CASES: readonly Case[] = [
-  {
-    name: 'tet',
-    timezone: 'Asia/Ho_Chi_Minh',
-    holidays: 'VN',
-    from: '2025-12-29',
-    weekend: WEEKEND,
-    off: ['2026-01-01', ...daysFrom('2026-02-16', 5)],
-    alarmsWithout: true,
-  },
-  {
-    name: 'january',
-    timezone: 'Europe/Moscow',
-    holidays: 'RU',
-    from: '2025-11-17',
-    weekend: WEEKEND,
-    off: daysFrom('2026-01-01', 8),
-    alarmsWithout: true,
-  },
-  {
-    name: 'seollal',
-    timezone: 'Asia/Seoul',
-    holidays: 'KR',
-    from: '2025-12-29',
-    weekend: WEEKEND,
-    off: ['2026-01-01', ...daysFrom('2026-02-16', 3)],
-    alarmsWithout: true,
-  },
-  {
-    name: 'tishrei',
-    timezone: 'Asia/Jerusalem',
-    holidays: 'IL',
-    from: '2025-08-24',
-    weekend: [4, 5],
-    off: ['2025-09-23', '2025-09-24', '2025-10-02', '2025-10-07', '2025-10-14'],
-    alarmsWithout: true,
-  },
-  {
-    name: 'adha',
-    timezone: 'Africa/Cairo',
-    holidays: 'EG',
-    from: '2026-04-12',
-    weekend: [4, 5],
-    off: ['2026-04-13', '2026-05-01', ...daysFrom('2026-05-27', 4)],
-    alarmsWithout: true,
-  },
-  // It works on Youth Day and Children's Day.
-  {
-    name: 'june',
-    timezone: 'Asia/Shanghai',
-    holidays: 'CN',
-    from: '2026-04-13',
-    weekend: WEEKEND,
-    off: ['2026-05-01', '2026-05-02'],
-    alarmsWithout: false,
-  },
-  {
-    name: 'war',
-    timezone: 'Europe/Kyiv',
-    holidays: 'UA',
-    from: '2026-04-13',
-    weekend: WEEKEND,
-    off: [],
-    alarmsWithout: false,
-  },
-];
+/** Name, time zone, place, first day, weekend, days off, and whether there is an alarm without the holidays. */
+const CASES: readonly Case[] = (
+  [
+    ['tet', 'Asia/Ho_Chi_Minh', 'VN', '2025-12-29', WEEKEND, ['2026-01-01', ...daysFrom('2026-02-16', 5)], true],
+    ['january', 'Europe/Moscow', 'RU', '2025-11-17', WEEKEND, daysFrom('2026-01-01', 8), true],
+    ['seollal', 'Asia/Seoul', 'KR', '2025-12-29', WEEKEND, ['2026-01-01', ...daysFrom('2026-02-16', 3)], true],
+    [
+      'tishrei',
+      'Asia/Jerusalem',
+      'IL',
+      '2025-08-24',
+      [4, 5],
+      ['2025-09-23', '2025-09-24', '2025-10-02', '2025-10-07', '2025-10-14'],
+      true,
+    ],
+    [
+      'adha',
+      'Africa/Cairo',
+      'EG',
+      '2026-04-12',
+      [4, 5],
+      ['2026-04-13', '2026-05-01', ...daysFrom('2026-05-27', 4)],
+      true,
+    ],
+    // It works on Youth Day and Children's Day.
+    ['june', 'Asia/Shanghai', 'CN', '2026-04-13', WEEKEND, ['2026-05-01', '2026-05-02'], false],
+    ['war', 'Europe/Kyiv', 'UA', '2026-04-13', WEEKEND, [], false],
+  ] as const
+).map(([name, timezone, holidays, from, weekend, off, alarmsWithout]) => {
+  return { name, timezone, holidays, from, weekend, off, alarmsWithout };
+});
 
 function lines({ name, timezone, from, weekend, off }: Case, index: number): string[] {
   const random = seededRandom(index + 1);
