@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StreamConfig } from '../config/config.ts';
+import { type FieldSchemas, RECORD_FIELDS, type RecordName } from '../records/record-schema.ts';
 import { compileAvroWriter } from './formats/avro.ts';
 import { type SchemaRegistrar, valueSubject } from './formats/schema-source.ts';
 import { WIRE_HEADER_BYTES, wireHeader } from './formats/wire-header.ts';
@@ -15,12 +16,6 @@ export interface RecordDestination {
   readonly registrar: SchemaRegistrar | null;
 }
 
-interface WritableRecord<R> {
-  readonly schema: string;
-  /** Numbers, which Avro takes as null if they are not finite. */
-  readonly numbers: readonly (keyof R)[];
-}
-
 const SCHEMAS_DIR = join(import.meta.dirname, '../../schemas');
 
 /**
@@ -28,10 +23,10 @@ const SCHEMAS_DIR = join(import.meta.dirname, '../../schemas');
  * the values of the topic. Numbers keep the full precision of a double. Rejects with `schema-refused` when the registry
  * has an incompatible schema, and with `registry-unavailable` (retryable) when it is out of reach.
  */
-export async function createRecordWriter<R>(
+export async function createRecordWriter<R extends object>(
   format: OutputFormat,
   { topic, registrar }: RecordDestination,
-  { schema, numbers }: WritableRecord<R>,
+  schema: RecordName,
 ): Promise<(record: R) => Buffer> {
   // It writes a number that is not finite as null.
   if (format === 'json') return (record) => bytesOfText(JSON.stringify(record));
@@ -41,11 +36,18 @@ export async function createRecordWriter<R>(
   const header = wireHeader(await registrar.register(valueSubject(topic), { type, text }));
   if (format === 'json-schema') return (record) => withHeader(header, JSON.stringify(record));
   const write = compileAvroWriter(text, header);
+  const numbers = numbersOrNull(schema);
   return (record) => {
-    const written: Record<keyof R, unknown> = { ...record };
+    const written = { ...record } as Record<string, unknown>;
     for (const name of numbers) if (!Number.isFinite(written[name])) written[name] = null;
     return write(written);
   };
+}
+
+/** Numbers that Avro takes as null where they are not finite. */
+function numbersOrNull(name: RecordName): readonly string[] {
+  const fields = Object.entries(RECORD_FIELDS[name] as FieldSchemas);
+  return fields.flatMap(([field, { type }]) => (type.includes('number') && type.includes('null') ? [field] : []));
 }
 
 function withHeader(header: Buffer, text: string): Buffer {

@@ -8,8 +8,5 @@ export type EncodeScore = (score: ScoreRecord) => Buffer;
 /** Rejects as `createRecordWriter` does. */
 export async function createScoreEncoder(format: OutputFormat, destination: RecordDestination): Promise<EncodeScore> {
   if (format === 'json') return jsonScores();
-  return createRecordWriter<ScoreRecord>(format, destination, {
-    schema: 'anomaly-score',
-    numbers: ['forecast', 'lo', 'hi', 'anomalyScore', 'accumulatedAnomalyScore', 'grade', 'severity'],
-  });
+  return createRecordWriter<ScoreRecord>(format, destination, 'anomaly-score');
 }

@@ -1,5 +1,3 @@
-import type { FieldKind } from './field-kind.ts';
-
 /** Kinds of events. `silence` is no value at all; the others are classified by event-kind.ts. */
 export const EVENT_KINDS = [
   'spike',
@@ -114,42 +112,6 @@ export interface AnomalyEvent {
    */
   readonly threshold: number | null;
 }
-
-/** Every field of an event in the order it is written. A test compares it with the schemas of the record. */
-export const EVENT_FIELDS: Readonly<Record<keyof AnomalyEvent, FieldKind>> = {
-  eventId: 'text',
-  type: 'text',
-  revision: 'integer',
-  detector: 'text',
-  series: 'text-or-null',
-  group: 'text-or-null',
-  kind: 'text',
-  direction: 'text',
-  startedAtMs: 'integer',
-  firstAlarmAtMs: 'integer-or-null',
-  peakAtMs: 'integer',
-  lastAlarmAtMs: 'integer-or-null',
-  updatedAtMs: 'integer',
-  endedAtMs: 'integer-or-null',
-  severity: 'number-or-null',
-  grade: 'number-or-null',
-  value: 'number-or-null',
-  expected: 'number-or-null',
-  lo: 'number-or-null',
-  hi: 'number-or-null',
-  alarms: 'integer',
-  observations: 'integer',
-  closeReason: 'text-or-null',
-  summary: 'text',
-  unusual: 'text-or-null',
-  members: 'list',
-  labels: 'map',
-  seriesCount: 'integer-or-null',
-  seriesLabels: 'map',
-  unit: 'text-or-null',
-  recoveringSinceMs: 'integer-or-null',
-  threshold: 'number-or-null',
-};
 
 /** Fields that records of earlier versions lack, as schemas have them. */
 export const EVENT_DEFAULTS = {

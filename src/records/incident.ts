@@ -1,5 +1,4 @@
 import type { EventDirection, EventKind } from './anomaly-event.ts';
-import type { FieldKind } from './field-kind.ts';
 
 /** Each incident is opened once, and ends once: closed, or merged into another one. */
 export const INCIDENT_TYPES = ['opened', 'updated', 'closed', 'merged'] as const;
@@ -85,24 +84,3 @@ export interface Incident {
   /** One sentence. */
   readonly summary: string;
 }
-
-/** Every field of an incident in the order it is written. A test compares it with the schemas of the record. */
-export const INCIDENT_FIELDS: Readonly<Record<keyof Incident, FieldKind>> = {
-  incidentId: 'text',
-  type: 'text',
-  revision: 'integer',
-  kind: 'text',
-  startedAtMs: 'integer',
-  updatedAtMs: 'integer',
-  endedAtMs: 'integer-or-null',
-  mergedInto: 'text-or-null',
-  severity: 'number-or-null',
-  grade: 'number-or-null',
-  eventCount: 'integer',
-  seriesCount: 'integer',
-  usualCount: 'integer-or-null',
-  events: 'list',
-  origins: 'list',
-  openedOrigins: 'list',
-  summary: 'text',
-};

@@ -1,4 +1,3 @@
-import type { FieldKind } from './field-kind.ts';
 import type { InputPlace } from './input-place.ts';
 
 /** States of a detection. Only `scored` ever flags an anomaly. */
@@ -92,33 +91,6 @@ export interface ScoreRecord {
 export function numberOrNull(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
-
-/** Every field in the order it is written. A test compares it with the schemas of the record. */
-export const SCORE_FIELDS: Readonly<Record<keyof ScoreRecord, FieldKind>> = {
-  series: 'text',
-  detector: 'text',
-  model: 'text',
-  modelDigest: 'text',
-  group: 'text-or-null',
-  timestampMs: 'integer',
-  value: 'number',
-  forecast: 'number-or-null',
-  lo: 'number-or-null',
-  hi: 'number-or-null',
-  level: 'number',
-  anomalyScore: 'number-or-null',
-  accumulatedAnomalyScore: 'number-or-null',
-  anomaly: 'boolean',
-  grade: 'number-or-null',
-  severity: 'number-or-null',
-  alarm: 'boolean',
-  state: 'text',
-  cause: 'text-or-null',
-  position: 'integer',
-  window: 'object',
-  restarted: 'boolean',
-  input: 'object',
-};
 
 /** Defaults of fields that records of earlier versions lack. */
 export const SCORE_DEFAULTS: Partial<ScoreRecord> = { grade: null, severity: null, alarm: false, cause: null };

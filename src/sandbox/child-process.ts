@@ -24,10 +24,11 @@ const RESTRICTIONS = fileURLToPath(new URL('./restrictions.ts', import.meta.url)
 const PROGRAM = fileURLToPath(new URL('./child.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The sources, and the packages that they import: an installed package is next to those. */
+/** The sources, and the schemas and packages that they import: an installed package is next to those. */
 const OWN_FILES = [
   fileURLToPath(new URL('../', import.meta.url)),
   join(ROOT, 'package.json'),
+  join(ROOT, 'schemas/'),
   ...[join(ROOT, 'node_modules/'), join(ROOT, '../')].filter(
     (folder) => basename(folder) === 'node_modules' && existsSync(folder),
   ),

@@ -6,9 +6,7 @@ import { AnomalyEventAnswer } from '../../src/api/wire/schema/operations/event-s
 import { GroupsAnswer, SeriesNow, SeriesScoresAnswer } from '../../src/api/wire/schema/operations/history-schema.ts';
 import { IncidentDetailAnswer } from '../../src/api/wire/schema/operations/incident-schema.ts';
 import { DeadLetterAnswer } from '../../src/api/wire/schema/operations/service-schema.ts';
-import { EVENT_FIELDS } from '../../src/records/anomaly-event.ts';
-import { INCIDENT_FIELDS } from '../../src/records/incident.ts';
-import { SCORE_FIELDS } from '../../src/records/score-record.ts';
+import { RECORD_FIELDS } from '../../src/records/record-schema.ts';
 
 const LETTER_FIELDS = JSON.parse(
   readFileSync(new URL('../../schemas/dead-letter.schema.json', import.meta.url), 'utf8'),
@@ -30,11 +28,11 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
 };
 
 for (const [answer, schema, record] of [
-  ['event', AnomalyEventAnswer, EVENT_FIELDS],
-  ['incident', IncidentDetailAnswer, INCIDENT_FIELDS],
-  ['series', SeriesNow, SCORE_FIELDS],
-  ['scores', SeriesScoresAnswer, SCORE_FIELDS],
-  ['group', GroupsAnswer.properties.groups.items, SCORE_FIELDS],
+  ['event', AnomalyEventAnswer, RECORD_FIELDS['anomaly-event']],
+  ['incident', IncidentDetailAnswer, RECORD_FIELDS['anomaly-incident']],
+  ['series', SeriesNow, RECORD_FIELDS['anomaly-score']],
+  ['scores', SeriesScoresAnswer, RECORD_FIELDS['anomaly-score']],
+  ['group', GroupsAnswer.properties.groups.items, RECORD_FIELDS['anomaly-score']],
   ['letter', DeadLetterAnswer, LETTER_FIELDS],
 ] as const) {
   test(`an answer has the names of its record in Kafka: ${answer}`, () => {
@@ -45,6 +43,6 @@ for (const [answer, schema, record] of [
 
 test('an event over HTTP has every field of its record', () => {
   const names = namesOf(AnomalyEventAnswer);
-  const unnamed = Object.keys(EVENT_FIELDS).filter((name) => !names.includes(name));
+  const unnamed = Object.keys(RECORD_FIELDS['anomaly-event']).filter((name) => !names.includes(name));
   assert.deepEqual(unnamed, []);
 });

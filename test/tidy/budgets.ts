@@ -4,15 +4,15 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_000, test: 75_450, words: 49_760 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_700, test: 75_650, words: 49_760 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_840,
-  api: 14_140,
+  api: 14_010,
   app: 6_010,
   checkpoint: 2_450,
-  codecs: 5_060,
+  codecs: 4_980,
   config: 3_430,
   console: 6_960,
   demo: 1_340,
@@ -26,7 +26,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   models: 3_000,
   ops: 480,
   pipelines: 1_190,
-  records: 2_610,
+  records: 2_510,
   sandbox: 690,
   singleton: 310,
   store: 2_890,

@@ -7,7 +7,6 @@ import type { IncidentReviewRecord } from '../../store/reviews/incident-reviews.
 import { holdingMutes } from '../../store/reviews/mutes.ts';
 import type { EventAnswer } from '../wire/schema/operations/event-schema.ts';
 import { passedReviews, type ReviewSources } from './passed-reviews.ts';
-import { shownEvent } from './shown-records.ts';
 
 /**
  * Events with their reviews by people; where they have none with those of their incidents, and with mutes of their
@@ -34,7 +33,7 @@ export async function reviewedEvents(
     const standing = muting(event, nowMs) ?? null;
     const shownMute = own.muted ?? ofEvent(muted) ?? ofEvent(shownMuted(standing, nowMs), standing?.id);
     const review = { ...own, acknowledged: own.acknowledged ?? acknowledged, muted: shownMute };
-    return { ...shownEvent(event), incidentId, ...review };
+    return { ...event, incidentId, ...review };
   });
 }
 
@@ -86,7 +85,7 @@ export function* labelRows(reviews: readonly EventReviewRecord[]): Generator<str
   yield `${[...LABEL_COLUMNS, ...ofReview].join(',')}\r\n`;
   for (const { record, label } of reviews) {
     if (label === null) continue;
-    const event = shownEvent(withEventDefaults(JSON.parse(record)) as AnomalyEvent);
+    const event = withEventDefaults(JSON.parse(record)) as AnomalyEvent;
     const review = [Number(label.real), label.atMs, label.by, label.note];
     const fields = LABEL_COLUMNS.map((name) => event[name]);
     yield `${[...fields, ...review].map(fieldOf).join(',')}\r\n`;

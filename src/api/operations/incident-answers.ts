@@ -14,7 +14,6 @@ import { withChanges } from './concerned.ts';
 import { shownActs } from './event-answers.ts';
 import { EVENTS_OF_INCIDENT } from './events-of-incident.ts';
 import { type PassedReviews, passedReviews, type ReviewSources } from './passed-reviews.ts';
-import { shownMembers, shownOrigins } from './shown-records.ts';
 
 export async function reviewedIncidents(
   reviewing: ReviewSources,
@@ -23,10 +22,8 @@ export async function reviewedIncidents(
 ): Promise<IncidentAnswer[]> {
   const ids = incidents.map(({ incidentId }) => incidentId);
   const passed = await passedReviews(reviewing, ids);
-  return incidents.map(({ events: _, origins, openedOrigins, ...incident }) => ({
+  return incidents.map(({ events: _, ...incident }) => ({
     ...incident,
-    origins: shownOrigins(origins),
-    openedOrigins: shownOrigins(openedOrigins),
     ...shownPassed(passed.get(incident.incidentId)!, nowMs),
   }));
 }
@@ -42,9 +39,9 @@ export async function incidentDetail(
   const confirmed = await countOrigins(sql, [...new Set(candidates)]);
   return {
     ...shown[0],
-    events: shownMembers(incident.events),
+    events: incident.events,
     mergedIds: [...mergedIds],
-    origins: shownOrigins(withChanges(origins, incident, changes)),
+    origins: withChanges(origins, incident, changes),
     similar: similar.map(({ commonCount }, i) => ({ incident: shown[i + 1], commonSeries: commonCount })),
     confirmed: [...confirmed].map(([subject, incidents]) => ({ subject, incidents })),
   };

@@ -5,7 +5,7 @@ import type { Incident } from '../../records/incident.ts';
 import { choosesSubject } from '../../records/series/muted-series.ts';
 import { type SeriesPattern, seriesPattern } from '../../records/series/series-pattern.ts';
 import type { LiveMessages } from '../wire/schema/operations/history-schema.ts';
-import { shownEvent, shownIncident, shownSeries } from './shown-records.ts';
+import { shownSeries } from './shown-records.ts';
 
 /** Connections that read at once, and those of one owner. */
 const READERS_MAX = 200;
@@ -117,8 +117,8 @@ export class LiveReaders {
     const incidents = second.incidents.filter((incident) => pattern === null || isChosenIncident(incident, pattern));
     const text = [
       scores,
-      ...events.map((event) => message('event', shownEvent(event))),
-      ...incidents.map((incident) => message('incident', shownIncident(incident))),
+      ...events.map((event) => message('event', event)),
+      ...incidents.map((incident) => message('incident', incident)),
     ].join('');
     this.#made.texts.set(key, text);
     return text;

@@ -1,4 +1,4 @@
-import { NO_REVIEW, shownEvent } from '../../api/operations/shown-records.ts';
+import { NO_REVIEW } from '../../api/operations/shown-records.ts';
 import type { ReportData, ReportSeries } from '../../api/wire/schema/operations/backtest-schema.ts';
 import type { DetectorConfig } from '../../config/config.ts';
 import { ServiceError } from '../../ops/service-error.ts';
@@ -44,7 +44,7 @@ export class BacktestPages {
   }
 
   data(title: string): ReportData {
-    const events = [...this.#events.values()].map((event) => ({ ...shownEvent(event), ...NO_REVIEW }));
+    const events = [...this.#events.values()].map((event) => ({ ...event, ...NO_REVIEW }));
     return { title, series: [...this.#series.values()], events, units: this.#units };
   }
 

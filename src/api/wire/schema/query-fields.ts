@@ -1,5 +1,6 @@
 /** Values of a query string are texts: patterns check them, and the handler converts them. */
-import Type from 'typebox';
+import Type, { type TUnsafe } from 'typebox';
+import { RECORD_FIELDS, type RecordName } from '../../../records/record-schema.ts';
 import { digitsUpTo, UP_TO } from './integer-texts.ts';
 
 /** Times of requests end with the year 9999: clocks and databases of clients know no later one. */
@@ -44,6 +45,18 @@ export const NullableText = (description: string) =>
 
 export const NullableTime = (description: string) =>
   Type.Unsafe<number | null>({ type: ['integer', 'null'], description });
+
+/** The fields of a record as they are in its topic. Parts of an answer may get further fields. */
+export function fieldsOf<R>(name: RecordName) {
+  const fields = Object.entries(RECORD_FIELDS[name]).map(([field, schema]) => [field, Type.Unsafe(opened(schema))]);
+  return Object.fromEntries(fields) as { readonly [K in keyof R]-?: TUnsafe<R[K]> };
+}
+
+function opened(schema: object): object {
+  return JSON.parse(JSON.stringify(schema), (key, value) => {
+    return key === 'additionalProperties' && value === false ? undefined : value;
+  });
+}
 
 export const ById = Type.Object({ id: Type.String() });
 

@@ -1,5 +1,7 @@
-import type { EventAnswer, UnreviewedEvent } from '../../../api/wire/schema/operations/event-schema.ts';
-import type { IncidentAnswer, UnreviewedIncident } from '../../../api/wire/schema/operations/incident-schema.ts';
+import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
+import type { IncidentAnswer } from '../../../api/wire/schema/operations/incident-schema.ts';
+import type { AnomalyEvent } from '../../../records/anomaly-event.ts';
+import type { Incident } from '../../../records/incident.ts';
 import { patternProblem } from '../../../records/series/series-pattern.ts';
 import type { ConsoleSource, SourceFailure } from '../../view/console-source.ts';
 import type { ShownSeries } from '../../view/scores/shown-scores.ts';
@@ -150,7 +152,7 @@ export class OpenEvents {
     }
   }
 
-  #accept(event: UnreviewedEvent): void {
+  #accept(event: AnomalyEvent): void {
     const { events, total, ended } = this.state;
     if (events === null) return;
     const known = events.find(({ eventId }) => eventId === event.eventId);
@@ -178,7 +180,7 @@ export class OpenEvents {
     }, SOON_MS);
   }
 
-  #acceptIncident(revision: UnreviewedIncident): void {
+  #acceptIncident(revision: Incident): void {
     const { events, incidents, incidentsTotal } = this.state;
     if (events === null) return;
     const next = withRevision(incidents, revision);

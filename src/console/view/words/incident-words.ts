@@ -1,6 +1,7 @@
 import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
 import type { Freshness } from '../../../api/wire/schema/operations/freshness-schema.ts';
-import type { IncidentAnswer, UnreviewedIncident } from '../../../api/wire/schema/operations/incident-schema.ts';
+import type { IncidentAnswer } from '../../../api/wire/schema/operations/incident-schema.ts';
+import type { Incident } from '../../../records/incident.ts';
 import { isOriginKnown } from '../../../records/incident.ts';
 import { routeTo } from '../route.ts';
 import { counted, elapsedText } from './number-words.ts';
@@ -41,10 +42,7 @@ export function incidentSize(sized: Sized): string {
 }
 
 /** Open incidents after a revision. One event alone is shown as an event. */
-export function withRevision(
-  incidents: readonly IncidentAnswer[],
-  revision: UnreviewedIncident,
-): readonly IncidentAnswer[] {
+export function withRevision(incidents: readonly IncidentAnswer[], revision: Incident): readonly IncidentAnswer[] {
   const { events: _, ...shown } = revision;
   const known = incidents.find(({ incidentId }) => incidentId === revision.incidentId);
   const others = incidents.filter(({ incidentId }) => incidentId !== revision.incidentId);
@@ -57,7 +55,7 @@ export function withRevision(
 /** Events with the incident that a revision names for them. */
 export function withIncident<E extends Pick<EventAnswer, 'eventId' | 'incidentId'>>(
   events: readonly E[],
-  { incidentId, mergedInto, events: named }: UnreviewedIncident,
+  { incidentId, mergedInto, events: named }: Incident,
 ): readonly E[] {
   const ids = new Set(named.map(({ eventId }) => eventId));
   return events.map((event) => {

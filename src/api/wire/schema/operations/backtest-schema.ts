@@ -1,9 +1,8 @@
 import Type from 'typebox';
 import { AGGREGATES, COUNTER_READINGS } from '../../../../detection/calibration/points.ts';
-import { NullableText } from '../query-fields.ts';
 import { TokenFields } from '../tasks/token-schema.ts';
 import { AnomalyEventAnswer } from './event-schema.ts';
-import { SeriesScoresAnswer } from './history-schema.ts';
+import { SeriesNow, SeriesScoresAnswer } from './history-schema.ts';
 
 /** Characters of one file. */
 const CSV_LENGTH_MAX = 32 * 1024 * 1024;
@@ -30,17 +29,17 @@ export const BacktestRequest = Type.Object({
 
 const { timestampMs, value, forecast, lo, hi, grade, alarms } = SeriesScoresAnswer.properties;
 
-const SeriesId = Type.String({ description: 'The series.' });
+const { series, detector, group, state } = SeriesNow.properties;
 
 /** All that a report shows: scores in columns, and the newest revision of each event. */
 const Report = Type.Object({
   title: Type.String(),
   series: Type.Array(
     Type.Object({
-      series: SeriesId,
-      detector: Type.String(),
-      group: NullableText('The group that the series is scored with.'),
-      state: Type.String({ description: 'State of the newest score.' }),
+      series,
+      detector,
+      group,
+      state,
       scores: Type.Object({ timestampMs, value, forecast, lo, hi, grade, alarms }),
     }),
   ),

@@ -1,10 +1,9 @@
 import Type from 'typebox';
-import { EVENT_DIRECTIONS, EVENT_KINDS, EVENT_TYPES } from '../../../../records/anomaly-event.ts';
+import { type AnomalyEvent, EVENT_KINDS } from '../../../../records/anomaly-event.ts';
 import {
+  fieldsOf,
   NextCursor,
-  NullableNumber,
   NullableText,
-  NullableTime,
   nullable,
   pageQuery,
   QueryFlag,
@@ -61,59 +60,13 @@ const Review = {
 
 /** An event as it is in the topic, newest revision, with its review by people. */
 export const AnomalyEventAnswer = Type.Object({
-  eventId: Type.String(),
-  series: NullableText('The series; null where the event is of a group, or of a whole detector.'),
-  group: NullableText('The group; null for a single series, or a whole detector.'),
-  startedAtMs: Type.Integer({
-    description: 'The first row that deviates: milliseconds since 1970 (UTC), as all times of an event.',
-  }),
-  peakAtMs: Type.Integer(),
-  updatedAtMs: Type.Integer(),
-  endedAtMs: NullableTime('The return to normal, or to a new level that forecasts follow; null while it is open.'),
-  closeReason: NullableText(
-    'Why the event ended. `new_level`: values stay where they went, and forecasts follow them.',
-  ),
-  seriesCount: nullable(
-    Type.Integer(),
-    'Of a pause of the detector in a partition, how many series have stopped; otherwise null.',
-  ),
-  seriesLabels: Type.Record(Type.String(), Type.String(), {
-    description: 'Labels of the series, or what the series of the group have in common; empty where they have none.',
-  }),
+  ...fieldsOf<AnomalyEvent>('anomaly-event'),
   firstAlarmAtMs: Type.Integer({ description: 'The first alarm; of a silence, when it was noticed.' }),
   lastAlarmAtMs: Type.Integer({ description: 'The last alarm of the event by now, without those of the way back.' }),
-  type: Type.Enum([...EVENT_TYPES]),
-  revision: Type.Integer(),
-  detector: Type.String(),
-  kind: Type.Enum([...EVENT_KINDS]),
-  direction: Type.Enum([...EVENT_DIRECTIONS]),
-  severity: NullableNumber('The highest of its alarms.'),
-  grade: NullableNumber('The highest of its alarms.'),
-  value: NullableNumber('At the peak.'),
-  expected: NullableNumber('At the peak.'),
-  lo: NullableNumber('At the peak.'),
-  hi: NullableNumber('At the peak.'),
-  alarms: Type.Integer({ description: 'Alarms up to the last one.' }),
-  observations: Type.Integer({ description: 'Time steps since the start, as far as they deviate.' }),
-  summary: Type.String({ description: 'One sentence.' }),
-  unusual: NullableText('What else is unusual about it.'),
-  members: Type.Array(
-    Type.Object({
-      series: Type.String(),
-      share: Type.Number({ description: 'Share of the event, 0 to 1.' }),
-    }),
-    { description: 'Members of a group by their share; empty for a single series.' },
-  ),
-  labels: Type.Record(Type.String(), Type.String(), { description: 'Labels of the detector.' }),
-  unit: NullableText('Unit of the values, such as `bytes`; null where the detector names none.'),
-  recoveringSinceMs: NullableTime('Of an open event: the first value that is back; null while none is.'),
-  threshold: NullableNumber('Grade that a row must exceed alone for an alarm, as the event began.'),
   incidentId: NullableText('The incident that it is part of; null while none is known.'),
   ...Review,
 });
 export type EventAnswer = Type.Static<typeof AnomalyEventAnswer>;
-/** An event without reviews: a message of GET /v1/live. */
-export type UnreviewedEvent = Omit<EventAnswer, keyof typeof Review | 'incidentId'>;
 
 export const EventsAnswer = Type.Object({
   events: Type.Array(AnomalyEventAnswer, { description: 'Open ones first, then newest first.' }),

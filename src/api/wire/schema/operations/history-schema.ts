@@ -1,5 +1,9 @@
 import Type from 'typebox';
+import type { AnomalyEvent } from '../../../../records/anomaly-event.ts';
+import type { Incident } from '../../../../records/incident.ts';
+import type { ScoreRecord } from '../../../../records/score-record.ts';
 import {
+  fieldsOf,
   NextCursor,
   NullableNumber,
   NullableText,
@@ -12,8 +16,6 @@ import {
   QueryText,
   QueryTime,
 } from '../query-fields.ts';
-import type { UnreviewedEvent } from './event-schema.ts';
-import type { UnreviewedIncident } from './incident-schema.ts';
 
 /** Points of one answer; longer ranges are downsampled. */
 export const SCORE_POINTS = { fallback: 1_000, max: 20_000 } as const;
@@ -31,28 +33,25 @@ export const SeriesQuery = Type.Object({
   ...pageQuery('Series'),
 });
 
-const SeriesId = Type.String({ description: 'The series.' });
-const GroupId = Type.String({ description: 'The group.' });
-const NewestMs = Type.Integer({ description: 'Event time of the newest observation, milliseconds since 1970 (UTC).' });
-const AnomalyScore = NullableNumber('Standard deviations from the forecast.');
+const { series, detector, group, timestampMs, forecast, lo, hi, ...judged } = fieldsOf<ScoreRecord>('anomaly-score');
+const { anomalyScore, grade, severity, alarm, anomaly, state } = judged;
 
+/** The newest score of a series, by the names of its record. */
 export const SeriesNow = Type.Object({
-  series: SeriesId,
-  detector: Type.String(),
-  group: NullableText('The group that the series is scored with.'),
-  timestampMs: NewestMs,
+  series,
+  detector,
+  group,
+  timestampMs,
   value: NullableNumber('The newest value.'),
-  forecast: NullableNumber('What was expected.'),
-  lo: NullableNumber('Lower bound of the interval.'),
-  hi: NullableNumber('Upper bound of the interval.'),
-  anomalyScore: AnomalyScore,
-  grade: NullableNumber('How unusual, 0 to 1.'),
-  severity: NullableNumber('How much is going on, unbounded.'),
-  alarm: Type.Boolean({ description: 'The newest observation is an alarm.' }),
-  anomaly: Type.Boolean({ description: 'The newest observation lies outside its interval.' }),
-  state: Type.String({
-    description: '`warming-up`, `not-forecasted`, `calibrating`, `scored`, or `silent` where the series has stopped.',
-  }),
+  forecast,
+  lo,
+  hi,
+  anomalyScore,
+  grade,
+  severity,
+  alarm,
+  anomaly,
+  state,
   ended: Type.Optional(
     Type.Boolean({ description: 'Whether observations stopped long ago, though those of other series continue.' }),
   ),
@@ -81,9 +80,6 @@ export const ScoresQuery = Type.Object({
 
 const Column = (description: string) => Type.Array(NullableNumber('null where there is none.'), { description });
 
-const Timestamps = Type.Array(Type.Number(), { description: 'Event time; of a bucket its begin.' });
-const AnomalyScores = Column('Standard deviations from the forecast; of a bucket the one furthest from 0.');
-
 /** Columns of equal length, oldest first. */
 export const SeriesScoresAnswer = Type.Object({
   series: Type.String(),
@@ -92,14 +88,14 @@ export const SeriesScoresAnswer = Type.Object({
   from: Type.Integer({ description: 'First event time of the range.' }),
   to: Type.Integer({ description: 'End of the range, exclusive.' }),
   bucket_ms: NullableTime('Width of a bucket where the range was downsampled; null: one point per observation.'),
-  timestampMs: Timestamps,
+  timestampMs: Type.Array(Type.Number(), { description: 'Event time; of a bucket its begin.' }),
   value: Column('The value; of a bucket the mean.'),
   value_min: Column('Smallest value of a bucket.'),
   value_max: Column('Largest value of a bucket.'),
   forecast: Column('What was expected; of a bucket the mean.'),
   lo: Column('Lower bound of the interval; of a bucket the mean.'),
   hi: Column('Upper bound of the interval; of a bucket the mean.'),
-  anomalyScore: AnomalyScores,
+  anomalyScore: Column('Standard deviations from the forecast; of a bucket the one furthest from 0.'),
   grade: Column('Grade; of a bucket the worst.'),
   severity: Column('Severity; of a bucket the worst.'),
   alarms: Type.Array(Type.Number(), { description: 'Alarms: 0 or 1, of a bucket their number.' }),
@@ -117,10 +113,10 @@ export const GroupsQuery = Type.Object({
 export const GroupsAnswer = Type.Object({
   groups: Type.Array(
     Type.Object({
-      group: GroupId,
-      detector: Type.String(),
+      group: Type.String({ description: 'The group.' }),
+      detector,
       members: Type.Integer({ description: 'Series of the group.' }),
-      timestampMs: NewestMs,
+      timestampMs,
       grade: NullableNumber('The worst grade of its members now.'),
       severity: NullableNumber('The worst severity of its members now.'),
       alarms: Type.Integer({ description: 'Members whose newest observation is an alarm.' }),
@@ -149,8 +145,9 @@ export interface LiveMessages {
   };
   /** Every score of the series that is followed. */
   readonly series: { readonly series: string | null; readonly scores: readonly SeriesNow[] };
-  readonly event: UnreviewedEvent;
-  readonly incident: UnreviewedIncident;
+  readonly event: AnomalyEvent;
+  /** With the events that have joined. */
+  readonly incident: Incident;
   /** Why the connection ends. */
   readonly notice: { readonly reason: string; readonly detail: string };
 }

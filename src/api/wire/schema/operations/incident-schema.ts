@@ -1,12 +1,10 @@
 import Type from 'typebox';
-import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../../../records/anomaly-event.ts';
-import { INCIDENT_KINDS, INCIDENT_TYPES } from '../../../../records/incident.ts';
+import { INCIDENT_KINDS, type Incident } from '../../../../records/incident.ts';
 import { INCIDENT_VERDICTS } from '../../../../store/reviews/incident-reviews.ts';
 import {
+  fieldsOf,
   NextCursor,
-  NullableNumber,
   NullableText,
-  NullableTime,
   nullable,
   pageQuery,
   QueryFlag,
@@ -27,53 +25,8 @@ export const IncidentsQuery = Type.Object({
   ...pageQuery('Incidents'),
 });
 
-const Origin = Type.Object({
-  series: Type.String({ description: 'The series, or group, that represents it.' }),
-  common: NullableText('What its series have in common; null for one series.'),
-  score: Type.Number({
-    description:
-      'Share of all evidence. The origin is unknown if the first has less than 1/3 or 1.25 times the second.',
-  }),
-  evidence: Type.Array(Type.String(), { description: 'Sentences; empty without evidence.' }),
-});
-
-const Labels = (description: string) => Type.Record(Type.String(), Type.String(), { description });
-
-const IncidentEvent = Type.Object({
-  eventId: Type.String(),
-  detector: Type.String(),
-  series: NullableText('The series; null where the event is of a group, or of a whole detector.'),
-  group: NullableText('The group; null for a single series, or a whole detector.'),
-  kind: Type.Enum([...EVENT_KINDS]),
-  direction: Type.Enum([...EVENT_DIRECTIONS]),
-  startedAtMs: Type.Integer(),
-  labels: Labels('Labels of its detector.'),
-  seriesLabels: Labels('Labels of its series, or what the series of its group have in common.'),
-});
-
-/** A revision as it is in the topic, except its events. */
-const Revision = {
-  incidentId: Type.String(),
-  type: Type.Enum([...INCIDENT_TYPES]),
-  revision: Type.Integer(),
-  kind: Type.Enum([...INCIDENT_KINDS], {
-    description: '`single`: nothing belongs to it; `related`, `simultaneous`, or `pause` of the input of detectors.',
-  }),
-  startedAtMs: Type.Integer({ description: 'Milliseconds since 1970 (UTC), as all times of an incident.' }),
-  updatedAtMs: Type.Integer(),
-  endedAtMs: NullableTime('Where the last of its events ended; null while one is open.'),
-  mergedInto: NullableText('The incident that it is part of from now on; null unless it was merged.'),
-  severity: NullableNumber('The highest of its events.'),
-  grade: NullableNumber('The highest of its events.'),
-  eventCount: Type.Integer(),
-  seriesCount: Type.Integer(),
-  usualCount: nullable(Type.Integer(), 'How many series usually begin within as long a time, if that is known.'),
-  origins: Type.Array(Origin, {
-    description: 'Candidates for where it began, in a list by its events alone. Never the cause.',
-  }),
-  openedOrigins: Type.Array(Origin, { description: 'As they were ranked when it was opened.' }),
-  summary: Type.String({ description: 'One sentence.' }),
-};
+/** A revision as it is in the topic, and the events that have joined. */
+const { events: Joined, ...Revision } = fieldsOf<Incident>('anomaly-incident');
 
 const Verdict = Type.Object({
   verdict: Type.Enum([...INCIDENT_VERDICTS]),
@@ -89,12 +42,6 @@ const Review = {
   verdicts: Type.Array(Verdict, { description: 'Verdicts of people on its events and origins, oldest first.' }),
 };
 
-const Events = Type.Array(IncidentEvent);
-
-/** A revision with the events that have joined: a message of GET /v1/live. */
-const _UnreviewedIncident = Type.Object({ ...Revision, events: Events });
-export type UnreviewedIncident = Type.Static<typeof _UnreviewedIncident>;
-
 export const IncidentAnswer = Type.Object({ ...Revision, ...Review });
 export type IncidentAnswer = Type.Static<typeof IncidentAnswer>;
 
@@ -108,7 +55,10 @@ export type IncidentsAnswer = Type.Static<typeof IncidentsAnswer>;
 export const IncidentDetailAnswer = Type.Object({
   ...Revision,
   ...Review,
-  events: Type.Array(IncidentEvent, { description: 'All of its events by their onsets, at most 1,000.' }),
+  events: Type.Unsafe<Incident['events']>({
+    ...Joined,
+    description: 'All of its events by their onsets, at most 1,000.',
+  }),
   mergedIds: Type.Array(Type.String(), { description: 'Incidents that were merged into it.' }),
   similar: Type.Array(
     Type.Object({ incident: IncidentAnswer, commonSeries: Type.Integer({ description: 'Series that both have.' }) }),

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shownIncident } from '../../../../../src/api/operations/shown-records.ts';
 import type { Freshness } from '../../../../../src/api/wire/schema/operations/freshness-schema.ts';
 import type { IncidentAnswer } from '../../../../../src/api/wire/schema/operations/incident-schema.ts';
 import {
@@ -14,7 +13,7 @@ import {
 import { seen } from '../../../../fixture/console/seen-event.ts';
 import { incident } from '../../../../fixture/incidents/incident.ts';
 
-const revision = (changes: Parameters<typeof incident>[0] = {}) => shownIncident(incident(changes));
+const revision = incident;
 const answer = (changes: Partial<IncidentAnswer> = {}): IncidentAnswer => {
   const { events: _, ...fields } = revision();
   return { ...fields, acknowledged: null, muted: null, verdicts: [], ...changes };
