@@ -8,13 +8,12 @@ export interface HistoryBounds {
   readonly gb: number;
 }
 
-export interface PartLimits {
-  readonly rowsMax: number;
+export const PART_LIMITS = {
+  rowsMax: 4_000_000,
   /** A part is sealed after this time, so that scores are dropped day by day. */
-  readonly ageMsMax: number;
-}
-
-export const PART_LIMITS: PartLimits = { rowsMax: 4_000_000, ageMsMax: 86_400_000 };
+  ageMsMax: 86_400_000,
+};
+export type PartLimits = Readonly<typeof PART_LIMITS>;
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

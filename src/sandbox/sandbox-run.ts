@@ -1,39 +1,28 @@
-export interface SandboxLimits {
+/** The child yields to request handling. */
+const NICENESS = 10;
+
+export const SANDBOX_LIMITS = {
   /**
    * Resident memory of the child, MiB, checked every `memoryCheckMs` where there is a /proc. Above it the child is
    * killed.
    */
-  readonly memoryMbMax: number;
-  /** JavaScript heap, MiB. Above it the child ends itself, on every platform. */
-  readonly heapMbMax: number;
-  readonly inputBytesMax: number;
-  /** A larger output is refused, and the child is killed. */
-  readonly outputBytesMax: number;
-  readonly memoryCheckMs: number;
-  /** Time limit of the setup. */
-  readonly startMsMax: number;
-  /** Grace period after a stop; then the child is killed. */
-  readonly stopMsMax: number;
-  /** An idle child ends after this time, to free its memory. */
-  readonly idleMsMax: number;
-  /** Priority of the child: 0 as this process, up to 19, which runs on idle processors only. */
-  readonly niceness: number;
-}
-
-/** The child yields to request handling. */
-const NICENESS = 10;
-
-export const SANDBOX_LIMITS: SandboxLimits = {
   memoryMbMax: 4_096,
+  /** JavaScript heap, MiB. Above it the child ends itself, on every platform. */
   heapMbMax: 2_048,
   inputBytesMax: 512 * 1024 * 1024,
+  /** A larger output is refused, and the child is killed. */
   outputBytesMax: 512 * 1024 * 1024,
   memoryCheckMs: 50,
+  /** Time limit of the setup. */
   startMsMax: 60_000,
+  /** Grace period after a stop; then the child is killed. */
   stopMsMax: 1_000,
+  /** An idle child ends after this time, to free its memory. */
   idleMsMax: 60_000,
+  /** Priority of the child: 0 as this process, up to 19, which runs on idle processors only. */
   niceness: NICENESS,
 };
+export type SandboxLimits = Readonly<typeof SANDBOX_LIMITS>;
 
 export interface SandboxRun {
   /** Time limit of the work, without the start of the child. Then the child is killed. */

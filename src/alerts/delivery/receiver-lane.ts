@@ -10,12 +10,8 @@ const FAILURES_DOWN = 4;
 /** Most queued deliveries that are searched for one that may start. */
 const LOOK_AHEAD = 1_000;
 
-export interface LaneBackoff {
-  readonly initialMs: number;
-  readonly delayMsMax: number;
-}
-
-export const LANE_BACKOFF: LaneBackoff = { initialMs: 500, delayMsMax: 300_000 };
+export const LANE_BACKOFF = { initialMs: 500, delayMsMax: 300_000 };
+export type LaneBackoff = Readonly<typeof LANE_BACKOFF>;
 
 export interface LaneHandlers {
   accepted(key: string): void;

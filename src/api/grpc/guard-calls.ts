@@ -19,14 +19,13 @@ import { HeldBody } from '../wire/body/held-body.ts';
 import { HttpProblem, invalidKey, overloaded, tooManyCalls } from '../wire/problem.ts';
 import { httpStatusOf, statusOf } from './grpc-status.ts';
 
-interface MessageLimits {
+const MESSAGE_LIMITS = {
   /** A message whose sender takes longer is refused for now. */
-  readonly messageMsMax: number;
+  messageMsMax: 30_000,
   /** The longest wait of a call for its share of the budget. */
-  readonly shareMsMax: number;
-}
-
-const MESSAGE_LIMITS: MessageLimits = { messageMsMax: 30_000, shareMsMax: 2_000 };
+  shareMsMax: 2_000,
+};
+type MessageLimits = Readonly<typeof MESSAGE_LIMITS>;
 const SHARE_LOOK_MS = 20;
 /** Until a call of a key that has too many open has a chance again. */
 const OPEN_RETRY_MS = 1_000;

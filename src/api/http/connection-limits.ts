@@ -3,31 +3,22 @@ import { OpenCounts } from '../accounts/open-counts.ts';
 import type { App } from './exchange/fastify-app.ts';
 
 /** Limits of a client before its key is known. */
-export interface ConnectionLimits {
+export const CONNECTION_LIMITS = {
   /** Open connections. Further ones are closed at once. */
-  readonly connectionsMax: number;
-  /** Open connections of one address, and never more than it leaves free for others; trusted proxies excepted. */
-  readonly perAddressMax: number;
-  /** Requests of one connection that wait for their answers. With one more it is closed. */
-  readonly waitingMax: number;
-  readonly headersMsMax: number;
-  /** Time for a whole request, headers and body. */
-  readonly requestMsMax: number;
-  /** Time for a client to read anything of an answer that waits for it. */
-  readonly stalledMsMax: number;
-  /** Interval at which the times of requests are checked. */
-  readonly checkMs: number;
-}
-
-export const CONNECTION_LIMITS: ConnectionLimits = {
   connectionsMax: 1_000,
+  /** Open connections of one address, and never more than it leaves free for others; trusted proxies excepted. */
   perAddressMax: 500,
+  /** Requests of one connection that wait for their answers. With one more it is closed. */
   waitingMax: 4,
   headersMsMax: 15_000,
+  /** Time for a whole request, headers and body. */
   requestMsMax: 120_000,
+  /** Time for a client to read anything of an answer that waits for it. */
   stalledMsMax: 60_000,
+  /** Interval at which the times of requests are checked. */
   checkMs: 5_000,
 };
+export type ConnectionLimits = Readonly<typeof CONNECTION_LIMITS>;
 
 /** Closes connections beyond the limits as they are opened: file descriptors remain for jobs and the store. */
 export function limitSockets(

@@ -10,24 +10,18 @@ import { StepTimes } from './step-times.ts';
 import type { Tuned } from './tune.ts';
 import { inputBytes, readOutput, type TuningRequest } from './tuning-bytes.ts';
 
-interface TunerLimits {
+const TUNER_LIMITS = {
   /** A tuning that takes longer is stopped. */
-  readonly tuningMsMax: number;
-  /** Memory of the child process, MiB. A tuning that needs more is stopped. */
-  readonly memoryMbMax: number;
-  /** A tuning whose answer would take longer, waiting included, is refused at once. */
-  readonly answerMsMax: number;
-  /** Tunings of one owner that wait. Beyond it a tuning is rejected as `overloaded`. */
-  readonly waitingMax: number;
-}
-
-const TUNER_LIMITS: TunerLimits = {
   tuningMsMax: 300_000,
+  /** Memory of the child process, MiB. A tuning that needs more is stopped. */
   memoryMbMax: 2_048,
+  /** A tuning whose answer would take longer, waiting included, is refused at once. */
   // Public clients wait 60 s for an answer.
   answerMsMax: 55_000,
+  /** Tunings of one owner that wait. Beyond it a tuning is rejected as `overloaded`. */
   waitingMax: 32,
 };
+type TunerLimits = Readonly<typeof TUNER_LIMITS>;
 
 /** A client waits for the answer: it has its share of the processors, also under a busy stream. */
 const NICENESS = 0;

@@ -4,14 +4,13 @@ import { ROWS_AT_ONCE, untilDone } from '../database/in-batches.ts';
 const HOUR_MS = 3_600_000;
 
 /** Ended jobs that are kept of one owner, in addition to those that ended within the last hour. */
-interface JobRetention {
+const JOB_RETENTION = {
   /** Bytes of results, compressed. Beyond them the oldest are removed; their jobs stay. */
-  readonly resultBytesMax: number;
+  resultBytesMax: 1_024 ** 3,
   /** Jobs. Beyond them the oldest are forgotten. */
-  readonly jobsMax: number;
-}
-
-const JOB_RETENTION: JobRetention = { resultBytesMax: 1_024 ** 3, jobsMax: 100_000 };
+  jobsMax: 100_000,
+};
+type JobRetention = Readonly<typeof JOB_RETENTION>;
 
 /**
  * Holds the ended jobs of every owner to the retention. Returns the number of jobs and results that were removed. Safe

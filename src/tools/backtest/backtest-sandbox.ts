@@ -25,19 +25,6 @@ import type { FinetunedWeights } from '../../store/models/finetuned-weights.ts';
 import type { ScoringAnswerHeader, ScoringHeader } from './backtest-program.ts';
 import { noDetector } from './scoring-models.ts';
 
-export interface BacktestLimits {
-  /** Files and what-ifs that are scored at once, each in a child of its own. One owner leaves one place to others. */
-  readonly places: number;
-  /** A file, or a what-if, that takes longer is stopped. */
-  readonly scoringMsMax: number;
-  /** One whose turn has not come by then is refused as `overloaded`: its client would miss the answer. */
-  readonly waitingMsMax: number;
-  /** Files and what-ifs of one owner that run or wait. One more is refused with 429. */
-  readonly ofOwnerMax: number;
-  /** Those of all owners. One more is refused as `overloaded`. */
-  readonly ofAllMax: number;
-}
-
 /** Memory of a child, MiB: several times what the largest file needs. */
 const MEMORY_MB_MAX = 1_536;
 const HEAP_MB_MAX = 1_024;
@@ -48,13 +35,19 @@ function placesOf(cores: number, memoryMb: number): number {
   return Math.min(PLACES_MAX, slotsOf(cores, memoryMb, MEMORY_MB_MAX));
 }
 
-export const BACKTEST_LIMITS: BacktestLimits = {
+export const BACKTEST_LIMITS = {
+  /** Files and what-ifs that are scored at once, each in a child of its own. One owner leaves one place to others. */
   places: placesOf(availableParallelism(), usableMemoryMb()),
+  /** A file, or a what-if, that takes longer is stopped. */
   scoringMsMax: 120_000,
+  /** One whose turn has not come by then is refused as `overloaded`: its client would miss the answer. */
   waitingMsMax: 120_000,
+  /** Files and what-ifs of one owner that run or wait. One more is refused with 429. */
   ofOwnerMax: 4,
+  /** Those of all owners. One more is refused as `overloaded`. */
   ofAllMax: 32,
 };
+export type BacktestLimits = Readonly<typeof BACKTEST_LIMITS>;
 
 /** `Retry-After` of an owner that has enough waiting. */
 const RETRY_AFTER_MS = 10_000;

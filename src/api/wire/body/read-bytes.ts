@@ -21,13 +21,12 @@ const INFLATORS: Readonly<Record<string, () => Transform>> = {
 };
 
 /** The slowest sender that is waited for. */
-export interface TransferRate {
+export const TRANSFER_RATE = {
   /** Bytes as they are sent, compressed or not, in each period. */
-  readonly bytesMin: number;
-  readonly periodMs: number;
-}
-
-export const TRANSFER_RATE: TransferRate = { bytesMin: 64 * 1024, periodMs: 10_000 };
+  bytesMin: 64 * 1024,
+  periodMs: 10_000,
+};
+export type TransferRate = Readonly<typeof TRANSFER_RATE>;
 
 /** The coding of a body (RFC 9110, 8.4): a list without its empty members, in any case; more than one stay a list. */
 export function contentCoding(header: string | undefined): string {

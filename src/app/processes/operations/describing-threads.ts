@@ -4,14 +4,13 @@ import type { DetectorsPort } from '../../../api/operations/operations.ts';
 
 type Described = Awaited<ReturnType<DetectorsPort['describe']>>;
 
-interface DescribingLimits {
-  /** Time of one text. */
-  readonly msMax: number;
-  readonly heapMbMax: number;
-}
-
 /** A text within the limits of settings takes at most a second. */
-const LIMITS: DescribingLimits = { msMax: 5_000, heapMbMax: 512 };
+const LIMITS = {
+  /** Time of one text. */
+  msMax: 5_000,
+  heapMbMax: 512,
+};
+type DescribingLimits = Readonly<typeof LIMITS>;
 /** Texts whose detectors are kept: the newest one is read at every look at the page. */
 const KEPT_MAX = 2;
 
