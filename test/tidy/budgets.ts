@@ -4,12 +4,12 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_700, test: 75_650, words: 49_760 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_650, test: 75_650, words: 49_760 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_840,
-  api: 14_010,
+  api: 13_990,
   app: 6_010,
   checkpoint: 2_450,
   codecs: 4_980,
@@ -27,11 +27,11 @@ const ROOMS: Readonly<Record<string, number>> = {
   ops: 480,
   pipelines: 1_190,
   records: 2_510,
-  sandbox: 690,
+  sandbox: 680,
   singleton: 310,
   store: 2_890,
   time: 1_090,
-  tools: 3_350,
+  tools: 3_340,
 };
 
 const ROOMS_MAX = 24;
@@ -41,8 +41,6 @@ const FLOORS_MAX = 10;
 const FILES_MAX = 15;
 /** Folders with more source files. Later changes lower and remove them. */
 const LARGER_FOLDERS: Readonly<Record<string, number>> = {
-  'codecs/points': 17,
-  forecasting: 17,
   models: 18,
 };
 

@@ -1,7 +1,6 @@
 import type { Attributes } from '../../records/series/resource-labels.ts';
 import { parseExactly } from '../observations/lenient-json.ts';
 import { lowOf } from '../observations/read-extras.ts';
-import { anyValueText, type JsonValue } from './otlp-any-value.ts';
 import {
   ATTRIBUTES_MAX,
   DELTA,
@@ -11,6 +10,7 @@ import {
   type OtlpReading,
   sourceLabels,
 } from './otlp-metric.ts';
+import { anyValueText, type JsonValue } from './otlp-point-fields.ts';
 
 /** A 64-bit integer is text in JSON. */
 type Int64 = number | bigint | string;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeWriteRequest, encodeWriteRequest2, type WrittenSeries } from '../../codecs/points/write-request.ts';
+import { encodeWriteRequest, encodeWriteRequest2, type WrittenSeries } from '../../codecs/write-request.ts';
 import type { RemoteWriteConfig } from '../../config/connections.ts';
 import { deflateSnappy } from '../../kafka/batch/snappy.ts';
 import { halvesOf, newerThan, samplesIn } from './score-series.ts';

@@ -1,4 +1,4 @@
-import type { WrittenSeries } from '../../codecs/points/write-request.ts';
+import type { WrittenSeries } from '../../codecs/write-request.ts';
 import type { ScoreRecord } from '../../records/score-record.ts';
 import { isSilence } from '../../records/score-record.ts';
 import { labelsOfId, type SeriesLabels } from '../../records/series/series-id.ts';

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { decodeRemoteWrite } from '../../../../src/codecs/points/remote-write.ts';
-import type { WrittenSeries } from '../../../../src/codecs/points/write-request.ts';
+import type { WrittenSeries } from '../../../../src/codecs/write-request.ts';
 import { inflateSnappy } from '../../../../src/kafka/batch/snappy.ts';
 import { RemoteWriter } from '../../../../src/pipelines/remote-write/remote-writer.ts';
 

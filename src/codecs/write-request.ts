@@ -1,5 +1,5 @@
 import protobuf from 'protobufjs';
-import type { SeriesLabels } from '../../records/series/series-id.ts';
+import type { SeriesLabels } from '../records/series/series-id.ts';
 
 /** Samples of one series, by their times. */
 export interface WrittenSeries {
