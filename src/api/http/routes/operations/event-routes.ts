@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type Type from 'typebox';
 import type { TSchema } from 'typebox';
+import type { SpanSelection } from '../../../../history/port/span-port.ts';
 import {
   acknowledged,
   labelled,
@@ -44,21 +45,10 @@ export function addEventRoutes(app: App, services: AppServices): void {
 
 function addEventLists(app: App, { operations, store, nowMs }: AppServices): void {
   app.get('/v1/events', described(EventsAnswer, { querystring: EventsQuery }, 404), async ({ query }) => {
-    const { series = null, group = null, detector = null, kind = null, incident = null } = query;
+    const { series = null, group = null, incident = null } = query;
     const { reader } = operationsOf(operations);
-    const { events, totalOpen, next } = await reader.listEvents({
-      series,
-      group,
-      match: matchOf(query.match),
-      detector,
-      kind,
-      incident,
-      open: flagOf(query.open),
-      fromMs: queryTime(query.from),
-      toMs: queryTime(query.to),
-      limit: countOf(query.limit, PAGE),
-      after: cursorOf(query.cursor, ['number', 'number', 'string']),
-    });
+    const selection = { ...chosenSpans(query), series, group, incident };
+    const { events, totalOpen, next } = await reader.listEvents(selection);
     const reviewed = await reviewedEvents({ sql: store, reader }, events, nowMs());
     const wanted = flagOf(query.acknowledged);
     const shown = reviewed.filter((event) => wanted === null || (event.acknowledged !== null) === wanted);
@@ -72,9 +62,26 @@ function addEventLists(app: App, { operations, store, nowMs }: AppServices): voi
   });
 }
 
+/** The events, or incidents, that a list is asked for. */
+export function chosenSpans(
+  query: Omit<Type.Static<typeof EventsQuery>, 'kind'> & { readonly kind?: string },
+): SpanSelection {
+  const { detector = null, kind = null } = query;
+  return {
+    detector,
+    kind,
+    match: matchOf(query.match),
+    open: flagOf(query.open),
+    fromMs: queryTime(query.from),
+    toMs: queryTime(query.to),
+    limit: countOf(query.limit, PAGE),
+    after: cursorOf(query.cursor, ['number', 'number', 'string']),
+  };
+}
+
 function addReviews(app: App, services: AppServices): void {
   const { operations, store, nowMs } = services;
-  const answer = async (request: FastifyRequest, id: string, columnsOf: (act: ReviewAct) => ReviewColumns) => {
+  const answer = async (request: FastifyRequest, id: string, columnsOf: ReviewOf) => {
     const event = await eventToReview(operationsOf(operations), id);
     const act = { atMs: nowMs(), by: callerOf(request).key.name };
     const [review] = await store.transaction((sql) => reviewEvents(sql, [event], columnsOf(act)));
@@ -82,16 +89,10 @@ function addReviews(app: App, services: AppServices): void {
   };
   const acts = <B extends TSchema>(body: B) => described(EventReview, { params: ById, body }, 404);
   app.post('/v1/events/:id/acknowledge', acts(AcknowledgeRequest), async (request) => {
-    const { acknowledged: on = true, note = null } = request.body;
-    return answer(request, request.params.id, (act) => acknowledged(on ? { ...act, note } : null));
+    return answer(request, request.params.id, acknowledgement(request.body));
   });
   app.post('/v1/events/:id/mute', acts(MuteRequest), async (request) => {
-    const { until, reason = '' } = request.body;
-    const problems = muteProblems(request.body, nowMs());
-    if (problems.length > 0) throw invalidRequest(problems);
-    return answer(request, request.params.id, (act) =>
-      muted(until === null ? null : { ...act, untilMs: until, reason }),
-    );
+    return answer(request, request.params.id, muting(request.body, nowMs()));
   });
   app.post('/v1/events/:id/label', acts(LabelRequest), async (request) => {
     const { real, note = null } = request.body;
@@ -99,11 +100,27 @@ function addReviews(app: App, services: AppServices): void {
   });
 }
 
+/** The review of an event, or of an incident, by somebody at a time. */
+export type ReviewOf = (act: ReviewAct) => ReviewColumns;
+
+export function acknowledgement(body: Type.Static<typeof AcknowledgeRequest>): ReviewOf {
+  const { acknowledged: on = true, note = null } = body;
+  return (act) => acknowledged(on ? { ...act, note } : null);
+}
+
 export function muteProblems({ until, reason = '' }: Type.Static<typeof MuteRequest>, nowMs: number) {
   return [
     ...(until !== null && until <= nowMs ? [fieldProblem(['body', 'until'], 'until must be in the future')] : []),
     ...(until !== null && reason === '' ? [fieldProblem(['body', 'reason'], 'a mute needs a reason')] : []),
   ];
+}
+
+/** Throws what is wrong with it. */
+export function muting(body: Type.Static<typeof MuteRequest>, nowMs: number): ReviewOf {
+  const { until, reason = '' } = body;
+  const problems = muteProblems(body, nowMs);
+  if (problems.length > 0) throw invalidRequest(problems);
+  return (act) => muted(until === null ? null : { ...act, untilMs: until, reason });
 }
 
 async function eventToReview({ reader }: Operations, id: string): Promise<ReviewedEvent> {

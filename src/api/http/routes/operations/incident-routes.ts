@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import type { FoundIncident } from '../../../../history/port/span-port.ts';
 import type { Incident } from '../../../../records/incident.ts';
 import type { Sql } from '../../../../store/database/database.ts';
-import { acknowledged, muted, type ReviewAct } from '../../../../store/reviews/event-reviews.ts';
+import type { ReviewAct } from '../../../../store/reviews/event-reviews.ts';
 import { giveVerdict, reviewIncident, type WholeIncident } from '../../../../store/reviews/incident-reviews.ts';
 import {
   incidentDetail,
@@ -13,7 +13,7 @@ import {
 } from '../../../operations/incident-answers.ts';
 import { operationsOf } from '../../../operations/operations.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../../wire/problem.ts';
-import { countOf, cursorOf, cursorText, flagOf, matchOf, queryTime } from '../../../wire/query-values.ts';
+import { cursorText, flagOf } from '../../../wire/query-values.ts';
 import { described } from '../../../wire/schema/answer-schemas.ts';
 import { AcknowledgeRequest, MuteRequest } from '../../../wire/schema/operations/event-schema.ts';
 import {
@@ -23,11 +23,11 @@ import {
   IncidentsQuery,
   VerdictRequest,
 } from '../../../wire/schema/operations/incident-schema.ts';
-import { ById, PAGE } from '../../../wire/schema/query-fields.ts';
+import { ById } from '../../../wire/schema/query-fields.ts';
 import type { AppServices } from '../../exchange/app-services.ts';
 import type { App } from '../../exchange/fastify-app.ts';
 import { callerOf } from '../../exchange/require-key.ts';
-import { muteProblems } from './event-routes.ts';
+import { acknowledgement, chosenSpans, muting, type ReviewOf } from './event-routes.ts';
 
 /** Related events, with the feedback of people. */
 export function addIncidentRoutes(app: App, services: AppServices): void {
@@ -45,31 +45,16 @@ async function foundIncident({ operations }: AppServices, id: string) {
 function addIncidentLists(app: App, services: AppServices): void {
   const { operations, store, nowMs } = services;
   app.get('/v1/incidents', described(IncidentsAnswer, { querystring: IncidentsQuery }, 404), async ({ query }) => {
-    const { detector = null, kind = null } = query;
     const { reader } = operationsOf(operations);
-    const { incidents, totalOpen, next } = await reader.listIncidents({
-      open: flagOf(query.open),
-      single: flagOf(query.single),
-      match: matchOf(query.match),
-      detector,
-      kind,
-      fromMs: queryTime(query.from),
-      toMs: queryTime(query.to),
-      limit: countOf(query.limit, PAGE),
-      after: cursorOf(query.cursor, ['number', 'number', 'string']),
-    });
+    const selection = { ...chosenSpans(query), single: flagOf(query.single) };
+    const { incidents, totalOpen, next } = await reader.listIncidents(selection);
     const shown = await reviewedIncidents({ sql: store, reader }, incidents, nowMs());
     return { incidents: shown, total_open: totalOpen, next_cursor: cursorText(next) };
   });
   app.get('/v1/incidents/:id', described(IncidentDetailAnswer, { params: ById }, 404), async ({ params: { id } }) => {
     const found = await foundIncident(services, id);
     const { reader, changes } = operationsOf(operations);
-    return incidentDetail(found, {
-      sql: store,
-      reader,
-      changes: changes.known,
-      nowMs: nowMs(),
-    });
+    return incidentDetail(found, { sql: store, reader, changes: changes.known, nowMs: nowMs() });
   });
 }
 
@@ -96,22 +81,17 @@ const reviewing = <B extends TSchema>(body: B) => described(IncidentReview, { pa
 function addIncidentReviews(app: App, services: AppServices): void {
   const { operations, nowMs } = services;
   const answer = reviewer(services);
-  const whole = (found: FoundIncident) => reviewedIncident(operationsOf(operations).reader, wholeIncident(found));
+  const reviewed = (columnsOf: ReviewOf): IncidentAct => {
+    return async (found, act) => {
+      const incident = await reviewedIncident(operationsOf(operations).reader, wholeIncident(found));
+      return (sql) => reviewIncident(sql, incident, columnsOf(act));
+    };
+  };
   app.post('/v1/incidents/:id/acknowledge', reviewing(AcknowledgeRequest), async (request) => {
-    const { acknowledged: on = true, note = null } = request.body;
-    return answer(request, request.params.id, async (found, act) => {
-      const reviewed = await whole(found);
-      return (sql) => reviewIncident(sql, reviewed, acknowledged(on ? { ...act, note } : null));
-    });
+    return answer(request, request.params.id, reviewed(acknowledgement(request.body)));
   });
   app.post('/v1/incidents/:id/mute', reviewing(MuteRequest), async (request) => {
-    const { until, reason = '' } = request.body;
-    const problems = muteProblems(request.body, nowMs());
-    if (problems.length > 0) throw invalidRequest(problems);
-    return answer(request, request.params.id, async (found, act) => {
-      const reviewed = await whole(found);
-      return (sql) => reviewIncident(sql, reviewed, muted(until === null ? null : { ...act, untilMs: until, reason }));
-    });
+    return answer(request, request.params.id, reviewed(muting(request.body, nowMs())));
   });
 }
 
