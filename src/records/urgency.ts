@@ -1,5 +1,5 @@
 /** Urgency of a grade. PagerDuty and Alertmanager know all words but `usual`. */
-const URGENCIES = ['usual', 'warning', 'error', 'critical'] as const;
+export const URGENCIES = ['usual', 'warning', 'error', 'critical'] as const;
 export type Urgency = (typeof URGENCIES)[number];
 
 /** Lowest grades. About 1 row in 1,000 of most series reaches a half; an alarm by default about 0.7. */

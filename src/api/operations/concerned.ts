@@ -1,10 +1,10 @@
 import type { HistoryReader } from '../../history/port/history-port.ts';
+import { ALL_EVENTS } from '../../history/port/span-port.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import { CHANGES_NOTIFIED_MAX } from '../../records/changes/change-limits.ts';
 import { changeText, type Deployment } from '../../records/changes/deployment.ts';
 import type { ConcernedSubject, Deployments } from '../../records/changes/deployments.ts';
 import type { Incident, IncidentOrigin } from '../../records/incident.ts';
-import { EVENTS_OF_INCIDENT } from './events-of-incident.ts';
 
 /** An event of a group concerns its members, too. */
 export function concernedBy(event: AnomalyEvent): readonly ConcernedSubject[] {
@@ -14,7 +14,7 @@ export function concernedBy(event: AnomalyEvent): readonly ConcernedSubject[] {
 
 /** A series, with the labels of its newest event: its id may hide them. */
 export async function concernedSeries(reader: HistoryReader, series: string): Promise<readonly ConcernedSubject[]> {
-  const { events } = await reader.listEvents({ ...EVENTS_OF_INCIDENT, incident: null, series, limit: 1 });
+  const { events } = await reader.listEvents({ ...ALL_EVENTS, series, limit: 1 });
   const own = events.filter((event) => event.series === series);
   return [{ series, group: null, labels: own[0]?.labels ?? {}, seriesLabels: own[0]?.seriesLabels ?? {} }];
 }

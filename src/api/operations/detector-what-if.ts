@@ -1,5 +1,5 @@
 import type { HistoryReader, SeriesSelection } from '../../history/port/history-port.ts';
-import type { EventRows } from '../../history/port/span-port.ts';
+import { ALL_EVENTS, type EventRows } from '../../history/port/span-port.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import { patternProblem } from '../../records/series/series-pattern.ts';
 import type { Sql } from '../../store/database/database.ts';
@@ -14,7 +14,6 @@ import {
 } from '../wire/schema/operations/what-if-schema.ts';
 import type { Backtests, KeptValues, ScoredAlternative, ScoringDetector, ScoringTurn } from './backtests.ts';
 import { comparedRaised, differingFirst } from './compared-raised.ts';
-import { EVENTS_OF_INCIDENT } from './events-of-incident.ts';
 import { labelledEvents, labelsRaised } from './labels-raised.ts';
 import type { Operations } from './operations.ts';
 import { OBSERVATIONS_MAX, whatIfTokens } from './scoring-price.ts';
@@ -257,7 +256,7 @@ async function raisedByStream(
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<number> {
   let count = 0;
-  const range = { ...EVENTS_OF_INCIDENT, incident: null, detector, fromMs: from, toMs: to };
+  const range = { ...ALL_EVENTS, detector, fromMs: from, toMs: to };
   for (let after: SeriesSelection['after'] = null; ; ) {
     const page: EventRows = await reader.listEvents({ ...range, match: match ?? null, after });
     count += page.events.filter(({ startedAtMs }) => startedAtMs >= from).length;

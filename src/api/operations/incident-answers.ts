@@ -1,5 +1,5 @@
 import type { HistoryReader } from '../../history/port/history-port.ts';
-import type { FoundIncident, KnownEvent } from '../../history/port/span-port.ts';
+import { ALL_EVENTS, type FoundIncident, type KnownEvent } from '../../history/port/span-port.ts';
 import type { Deployments } from '../../records/changes/deployments.ts';
 import type { Incident } from '../../records/incident.ts';
 import type { ReviewedEvent } from '../../store/reviews/event-reviews.ts';
@@ -12,7 +12,6 @@ import {
 import type { IncidentAnswer, IncidentDetailAnswer } from '../wire/schema/operations/incident-schema.ts';
 import { withChanges } from './concerned.ts';
 import { shownActs } from './event-answers.ts';
-import { EVENTS_OF_INCIDENT } from './events-of-incident.ts';
 import { type PassedReviews, passedReviews, type ReviewSources } from './passed-reviews.ts';
 
 export async function reviewedIncidents(
@@ -63,7 +62,7 @@ export async function reviewedIncident(
 ): Promise<ReviewedIncident> {
   const events: ReviewedEvent[] = [];
   for (let after: readonly (string | number)[] | null = null; ; ) {
-    const page = await reader.listEvents({ ...EVENTS_OF_INCIDENT, incident: incidentId, after });
+    const page = await reader.listEvents({ ...ALL_EVENTS, incident: incidentId, after });
     events.push(...page.events.map(reviewedEvent));
     if (page.next === null) return { incidentId, mergedIds, events };
     after = page.next;

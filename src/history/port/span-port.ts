@@ -26,6 +26,23 @@ export interface EventSelection extends SpanSelection {
   readonly incident: string | null;
 }
 
+/** Events of one page, where all are read. */
+const EVENTS_AT_ONCE = 1_000;
+
+export const ALL_EVENTS: EventSelection = {
+  open: null,
+  series: null,
+  group: null,
+  match: null,
+  detector: null,
+  kind: null,
+  incident: null,
+  fromMs: null,
+  toMs: null,
+  limit: EVENTS_AT_ONCE,
+  after: null,
+};
+
 export interface KnownEvent extends AnomalyEvent {
   /** The incident that it is part of; null while none has named it. */
   readonly incidentId: string | null;

@@ -9,6 +9,7 @@ import type {
   SeriesSelection,
   SeriesStanding,
 } from '../port/history-port.ts';
+import { ALL_EVENTS } from '../port/span-port.ts';
 import { Conditions } from '../sql/conditions.ts';
 import type { HistorySql } from '../sql/history-database.ts';
 import { listParts, partTable } from '../sql/score-parts.ts';
@@ -162,19 +163,6 @@ const OPEN_SERIES = `(
   UNION SELECT member.series FROM history_members AS member
     JOIN history_events AS event ON event.id = member.event_id WHERE event.ended IS NULL)`;
 
-const EVERY_OPEN_EVENT = {
-  open: true,
-  series: null,
-  group: null,
-  match: null,
-  detector: null,
-  kind: null,
-  incident: null,
-  fromMs: null,
-  toMs: null,
-  after: null,
-} as const;
-
 export async function readPublished(sql: HistorySql, selection: PublishedSelection): Promise<PublishedScores> {
   const { series, limit } = selection;
   const page = chosen(series);
@@ -183,7 +171,7 @@ export async function readPublished(sql: HistorySql, selection: PublishedSelecti
       ORDER BY CASE WHEN name IN ${OPEN_SERIES} THEN 0 ELSE 1 END, name LIMIT ${page.mark(limit)}`,
     page.values,
   );
-  const { events, totalOpen } = await readEvents(sql, { ...EVERY_OPEN_EVENT, limit });
+  const { events, totalOpen } = await readEvents(sql, { ...ALL_EVENTS, open: true, limit });
   const seriesTotal = rows.length < limit ? rows.length : await countSeries(sql, chosen(series));
   return { series: rows.map((row) => seriesRow(row, [])), seriesTotal, events, eventsTotal: totalOpen };
 }

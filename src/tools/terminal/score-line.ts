@@ -24,32 +24,26 @@ const NOTHING = '-';
 export const marked = (line: string) => `\u001b[1;31m${line}\u001b[0m`;
 export const dimmed = (line: string) => `\u001b[2m${line}\u001b[0m`;
 
-interface Cells {
-  readonly mark: string;
-  readonly time: string;
-  readonly series: string;
-  readonly value: string;
-  readonly forecast: string;
-  readonly interval: string;
-  readonly score: string;
-  readonly grade: string;
-  readonly state: string;
-}
-
-const TITLES: Cells = {
-  mark: ' ',
-  time: 'time (UTC)',
-  series: 'series',
-  value: 'value',
-  forecast: 'forecast',
-  interval: 'interval',
-  score: 'score',
-  grade: 'grade',
-  state: 'state',
+/** The columns of a line by their titles; a score fills them in this order. */
+const COLUMNS = {
+  'time (UTC)': (cell: string) => cell.padEnd(19),
+  series: (cell: string, { seriesWidth }: ScoreLineStyle) => cell.padEnd(seriesWidth),
+  value: (cell: string) => cell.padStart(NUMBER_WIDTH),
+  forecast: (cell: string) => cell.padStart(NUMBER_WIDTH),
+  interval: (cell: string) => cell.padStart(INTERVAL_WIDTH),
+  score: (cell: string) => cell.padStart(SCORE_WIDTH),
+  grade: (cell: string) => cell.padStart(GRADE_WIDTH),
+  state: (cell: string) => cell,
 };
 
+function lineOf(mark: string, cells: readonly string[], style: ScoreLineStyle): string {
+  return `${mark} ${Object.values(COLUMNS)
+    .map((pad, i) => pad(cells[i], style))
+    .join('  ')}`;
+}
+
 export function scoreLineHeader(style: ScoreLineStyle): string {
-  const header = columns(TITLES, style);
+  const header = lineOf(' ', Object.keys(COLUMNS), style);
   return style.colour ? dimmed(header) : header;
 }
 
@@ -63,20 +57,17 @@ export function scoreLine(score: ScoreRecord, style: ScoreLineStyle = SCORE_LINE
   const unit = style.units?.get(score.detector) ?? null;
   const flagged = isFlagged(score);
   const shownScore = ofGroup === null ? formatScore(anomalyScore) : `g ${formatScore(ofGroup)}`;
-  const line = columns(
-    {
-      mark: flagged ? '!' : ' ',
-      time: formatTime(score.timestampMs),
-      series: score.series,
-      value: formatNumber(score.value, unit),
-      forecast: formatNumber(score.forecast, unit),
-      interval: lo === null || hi === null ? NOTHING : `${formatNumber(lo, unit)}..${formatNumber(hi, unit)}`,
-      score: shownScore,
-      grade: formatGrade(score.grade),
-      state: alarm ? 'ALARM' : anomaly ? 'ANOMALY' : state,
-    },
-    style,
-  );
+  const cells = [
+    formatTime(score.timestampMs),
+    printable(score.series),
+    formatNumber(score.value, unit),
+    formatNumber(score.forecast, unit),
+    lo === null || hi === null ? NOTHING : `${formatNumber(lo, unit)}..${formatNumber(hi, unit)}`,
+    shownScore,
+    formatGrade(score.grade),
+    alarm ? 'ALARM' : anomaly ? 'ANOMALY' : state,
+  ];
+  const line = lineOf(flagged ? '!' : ' ', cells, style);
   const text = score.restarted ? `${line}, started over` : line;
   if (!style.colour) return text;
   if (flagged) return marked(text);
@@ -112,21 +103,6 @@ export function formatScore(score: number | null): string {
 /** Replaces control characters: text from records must not control the terminal. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\uFFFD');
-}
-
-function columns(cells: Cells, { seriesWidth }: ScoreLineStyle): string {
-  const { mark, time, series, value, forecast, interval, score, grade, state } = cells;
-  const padded = [
-    `${mark} ${time.padEnd(19)}`,
-    printable(series).padEnd(seriesWidth),
-    value.padStart(NUMBER_WIDTH),
-    forecast.padStart(NUMBER_WIDTH),
-    interval.padStart(INTERVAL_WIDTH),
-    score.padStart(SCORE_WIDTH),
-    grade.padStart(GRADE_WIDTH),
-    state,
-  ];
-  return padded.join('  ');
 }
 
 /** `flagged`: alarms, and every second the number of other scores. `anomalies`: what lies outside its interval. */

@@ -1,46 +1,33 @@
-import type { Urgency } from '../../../records/urgency.ts';
+import { URGENCIES, type Urgency } from '../../../records/urgency.ts';
+
+/** Variables of the style sheet, by what a canvas draws with them. */
+const VARIABLES = {
+  ink: 'ink',
+  muted: 'muted',
+  grid: 'grid',
+  forecast: 'accent',
+  band: 'chart-band',
+  spread: 'chart-spread',
+  event: 'chart-event',
+  chosen: 'chart-chosen',
+  alarm: 'urgency-critical',
+} as const;
 
 /** Colours of a canvas, as the style sheet has them for the theme of the moment. */
-export interface Palette {
-  readonly ink: string;
-  readonly muted: string;
-  readonly grid: string;
-  readonly forecast: string;
-  readonly band: string;
-  readonly spread: string;
-  readonly event: string;
-  readonly chosen: string;
-  readonly alarm: string;
+export type Palette = Readonly<Record<keyof typeof VARIABLES, string>> & {
   readonly urgencies: Readonly<Record<Urgency, string>>;
-}
-
-/** A variable with light-dark() is only resolved where it is used as a colour. */
-function resolved(probe: HTMLElement, name: string): string {
-  probe.style.color = `var(--${name})`;
-  return getComputedStyle(probe).color;
-}
+};
 
 export function readPalette(place: HTMLElement): Palette {
   const probe = document.createElement('i');
   place.append(probe);
-  const colour = (name: string) => resolved(probe, name);
-  const palette: Palette = {
-    ink: colour('ink'),
-    muted: colour('muted'),
-    grid: colour('grid'),
-    forecast: colour('accent'),
-    band: colour('chart-band'),
-    spread: colour('chart-spread'),
-    event: colour('chart-event'),
-    chosen: colour('chart-chosen'),
-    alarm: colour('urgency-critical'),
-    urgencies: {
-      usual: colour('urgency-usual'),
-      warning: colour('urgency-warning'),
-      error: colour('urgency-error'),
-      critical: colour('urgency-critical'),
-    },
+  const colour = (variable: string) => {
+    // A variable with light-dark() is only resolved where it is used as a colour.
+    probe.style.color = `var(--${variable})`;
+    return getComputedStyle(probe).color;
   };
+  const colours = Object.entries(VARIABLES).map(([use, variable]) => [use, colour(variable)]);
+  const urgencies = URGENCIES.map((urgency) => [urgency, colour(`urgency-${urgency}`)]);
   probe.remove();
-  return palette;
+  return { ...Object.fromEntries(colours), urgencies: Object.fromEntries(urgencies) };
 }
