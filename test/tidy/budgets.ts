@@ -4,17 +4,17 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_650, test: 75_650, words: 49_760 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_600, test: 75_650, words: 49_760 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_840,
-  api: 13_990,
+  api: 13_970,
   app: 6_010,
   checkpoint: 2_450,
   codecs: 4_980,
   config: 3_430,
-  console: 6_960,
+  console: 6_950,
   demo: 1_340,
   detection: 7_890,
   engine: 9_900,
@@ -31,7 +31,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   singleton: 310,
   store: 2_890,
   time: 1_090,
-  tools: 3_340,
+  tools: 3_320,
 };
 
 const ROOMS_MAX = 24;
