@@ -22,23 +22,25 @@ export interface HistoryPlace {
   readonly offset: number;
 }
 
-export type KeptFields = Pick<
-  ScoreRecord,
-  | 'series'
-  | 'detector'
-  | 'group'
-  | 'timestampMs'
-  | 'value'
-  | 'forecast'
-  | 'lo'
-  | 'hi'
-  | 'anomalyScore'
-  | 'grade'
-  | 'severity'
-  | 'alarm'
-  | 'anomaly'
-  | 'state'
->;
+/** Fields of a score that are kept, and shown. */
+export const KEPT_FIELDS = [
+  'series',
+  'detector',
+  'group',
+  'timestampMs',
+  'value',
+  'forecast',
+  'lo',
+  'hi',
+  'anomalyScore',
+  'grade',
+  'severity',
+  'alarm',
+  'anomaly',
+  'state',
+] as const satisfies readonly (keyof ScoreRecord)[];
+
+export type KeptFields = Pick<ScoreRecord, (typeof KEPT_FIELDS)[number]>;
 
 export interface KeptScore extends HistoryPlace, KeptFields {}
 

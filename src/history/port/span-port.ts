@@ -26,9 +26,7 @@ export interface EventSelection extends SpanSelection {
   readonly incident: string | null;
 }
 
-/** Events of one page, where all are read. */
-const EVENTS_AT_ONCE = 1_000;
-
+/** Every event, in large pages. */
 export const ALL_EVENTS: EventSelection = {
   open: null,
   series: null,
@@ -39,7 +37,7 @@ export const ALL_EVENTS: EventSelection = {
   incident: null,
   fromMs: null,
   toMs: null,
-  limit: EVENTS_AT_ONCE,
+  limit: 1_000,
   after: null,
 };
 

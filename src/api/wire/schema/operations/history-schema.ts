@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { KEPT_FIELDS } from '../../../../history/port/history-port.ts';
 import type { AnomalyEvent } from '../../../../records/anomaly-event.ts';
 import type { Incident } from '../../../../records/incident.ts';
 import type { ScoreRecord } from '../../../../records/score-record.ts';
@@ -33,25 +34,13 @@ export const SeriesQuery = Type.Object({
   ...pageQuery('Series'),
 });
 
-const { series, detector, group, timestampMs, forecast, lo, hi, ...judged } = fieldsOf<ScoreRecord>('anomaly-score');
-const { anomalyScore, grade, severity, alarm, anomaly, state } = judged;
+const Kept = Type.Pick(Type.Object(fieldsOf<ScoreRecord>('anomaly-score')), [...KEPT_FIELDS]);
+const { detector, timestampMs } = Kept.properties;
 
 /** The newest score of a series, by the names of its record. */
 export const SeriesNow = Type.Object({
-  series,
-  detector,
-  group,
-  timestampMs,
+  ...Kept.properties,
   value: NullableNumber('The newest value.'),
-  forecast,
-  lo,
-  hi,
-  anomalyScore,
-  grade,
-  severity,
-  alarm,
-  anomaly,
-  state,
   ended: Type.Optional(
     Type.Boolean({ description: 'Whether observations stopped long ago, though those of other series continue.' }),
   ),
