@@ -13,13 +13,7 @@ export const CHANGE_GAP: GapRule = { gap: LEVEL_VALUES, rows: 1 };
 /** The newest values have no shape yet: the distances still compare what is missing. */
 export const SHAPE_GAP: GapRule = { gap: 8, rows: 8 };
 
-/** True if some of the values are missing that the level before a row is the mean of. */
-export function lacksLevel(rings: SeriesRings, position: number): boolean {
-  const rows = Math.min(LEVEL_VALUES, position - rings.contextStart);
-  return rings.presentBefore(position, rows) < rows;
-}
-
-/** True if one of the changes between those values, or to the first of them, was at least `least`. */
+/** True if one of the changes between the values of the level before a row, or to the first, was at least `least`. */
 export function hasJumpInLevel(rings: SeriesRings, position: number, least: number): boolean {
   const first = Math.max(rings.contextStart + 1, position - LEVEL_VALUES);
   for (let row = first; row < position; row++) {

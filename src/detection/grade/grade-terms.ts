@@ -5,9 +5,9 @@ import { SCALARS } from '../memory/series-memory.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';
 import { SEED_PERIOD } from '../memory/shape-lags.ts';
 import { isFlatReturn } from './flat-return.ts';
-import { CHANGE_GAP, hasJumpInLevel, isBehindGap, lacksLevel, SHAPE_GAP } from './gap-rows.ts';
+import { CHANGE_GAP, hasJumpInLevel, isBehindGap, SHAPE_GAP } from './gap-rows.ts';
 import { shownByRareStep } from './rare-steps.ts';
-import { earlierInnovation, isSearched, nearestDistance, nearestLag, seedShapes, trackShape } from './shape-search.ts';
+import { isSearched, leftByAnalogue, nearestDistance, nearestLag, seedShapes, trackShape } from './shape-search.ts';
 
 /** The terms of the grade, by their place among the scalars. */
 const RESIDUAL = 0;
@@ -126,15 +126,13 @@ export function scoreTerms(rings: SeriesRings, { position, value, distance, fore
   const d = unforeseen * scaled(rings, CHANGE, change);
   const wasFound = analogue > 0 && isSearched(rings, position - 1);
   const isExpected = areShapesKnown && wasFound && !Number.isNaN(rings.distanceAt(position - analogue));
-  const earlier = isExpected ? earlierInnovation(analogue) : Number.NaN;
   const cut = rings.scalar(SCALARS.innovationMax);
-  // What followed a glitch, or was one, is expected of no other row.
-  const followed = Math.abs(earlier) >= cut ? Number.NaN : Math.abs(innovation - earlier);
+  const followed = isExpected ? leftByAnalogue(analogue, cut) : Number.NaN;
   // Behind a job, or missing rows, the level before shows little of this value: what its forecast leaves counts.
   const left = Math.abs(distance - forecast);
   const isMore = left < followed && isAlone(rings);
   const isBehindJump = isMore && Math.abs(innovation) >= cut && Math.abs(change) < cut;
-  const isOffLevel = isMore && (lacksLevel(rings, position) || (isBehindJump && hasJumpInLevel(rings, position, cut)));
+  const isOffLevel = isMore && (!Number.isFinite(innovation) || (isBehindJump && hasJumpInLevel(rings, position, cut)));
   const counted = isOffLevel ? left / followed : 1;
   row.floor = floor;
   const n = unforeseen * counted * scaled(rings, ANALOGUE, followed);

@@ -5,11 +5,17 @@
 ;;      0  values       float32, in the order of time: the four before the window, then the window; NaN where missing
 ;;   4096  innovations  float64 of the window, newest first; the eight bytes before them are scratch
 ;;   8704  distances    bfloat16 by lag, the shortest first: the upper half of a float32, rounded to nearest even
+;;  10240  before       the distances as they were, while they are moved
+;;  12288  unknown      rows of the window without an innovation, as int16: rows behind the newest one, oldest first
 (module
   (memory (export "memory") 1)
+  (global $newest (mut i32) (i32.const 0))
+  (global $clamp (mut f64) (f64.const 0))
+  (global $unknown (mut i32) (i32.const 0))
 
-  ;; The innovations of a window of so many values.
-  (func (export "innovate") (param $count i32) (param $clamp f64)
+  ;; The innovations of a window of so many values; infinite where the value, or one of the four before, is missing.
+  ;; Returns the number of those.
+  (func (export "innovate") (param $count i32) (param $clamp f64) (result i32)
     (local $i i32) (local $at i32) (local $most v128) (local $least v128) (local $innovation v128) (local $sum v128)
     (local $x0 v128) (local $x1 v128) (local $x2 v128) (local $x3 v128) (local $x4 v128)
     (local.set $most (f64x2.splat (local.get $clamp)))
@@ -40,48 +46,135 @@
       (local.set $x2 (local.get $x0))
       (local.set $at (i32.sub (local.get $at) (i32.const 16)))
       (br_if $pairs (i32.lt_s (local.tee $i (i32.add (local.get $i) (i32.const 2))) (local.get $count))))
-    (if (v128.any_true (f64x2.ne (local.get $sum) (local.get $sum)))
-      (then (call $amend (local.get $count) (local.get $clamp)))))
+    (if (i32.eqz (v128.any_true (f64x2.ne (local.get $sum) (local.get $sum)))) (then (return (i32.const 0))))
+    (global.set $newest (i32.add (i32.const 12) (i32.shl (local.get $count) (i32.const 2))))
+    (global.set $clamp (local.get $clamp))
+    (call $mark (local.get $count)))
 
-  ;; The innovations that are NaN, from what is there of their level; 0 where nothing is known.
-  (func $amend (param $count i32) (param $clamp f64)
-    (local $i i32) (local $at i32) (local $innovation f64)
-    (local.set $at (i32.add (i32.const 4096) (i32.shl (local.get $count) (i32.const 3))))
+  ;; Lists the rows whose innovations are NaN, and makes them infinite: NaN has bits of either sign.
+  (func $mark (param $count i32) (result i32)
+    (local $at i32) (local $each f64)
+    (global.set $unknown (i32.const 0))
     (loop $ones
-      (local.set $at (i32.sub (local.get $at) (i32.const 8)))
-      (local.set $innovation (f64.load (local.get $at)))
-      (if (f64.ne (local.get $innovation) (local.get $innovation)) (then
-        (local.set $innovation (call $ofPresent (i32.shl (local.get $i) (i32.const 2))))
-        (f64.store
-          (local.get $at)
-          (f64.min (local.get $clamp) (f64.max (f64.neg (local.get $clamp)) (local.get $innovation))))))
-      (br_if $ones (i32.lt_s (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $count)))))
+      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
+      (local.set $at (i32.shl (local.get $count) (i32.const 3)))
+      (local.set $each (f64.load offset=4096 (local.get $at)))
+      (if (f64.ne (local.get $each) (local.get $each)) (then
+        (f64.store offset=4096 (local.get $at) (f64.const inf))
+        (i32.store16 offset=12288 (i32.shl (global.get $unknown) (i32.const 1)) (local.get $count))
+        (global.set $unknown (i32.add (global.get $unknown) (i32.const 1)))))
+      (br_if $ones (local.get $count)))
+    (global.get $unknown))
 
-  ;; The innovation of the value whose level begins at $level.
-  (func $ofPresent (param $level i32) (result f64)
-    (local $back i32) (local $value f64) (local $each f64) (local $sum f64) (local $known f64)
-    (local.set $value (f64.promote_f32 (f32.load offset=16 (local.get $level))))
-    (if (f64.ne (local.get $value) (local.get $value)) (then (return (f64.const 0))))
-    (local.set $back (i32.const 12))
+  ;; The innovations of two rows, from those of the four values before that both have; NaN with less than two. Rows are
+  ;; behind the newest one.
+  (func $common (export "common") (param $row i32) (param $other i32) (result f64 f64)
+    (local $back i32) (local $each f64) (local $same f64) (local $sum f64) (local $others f64) (local $known f64)
+    (local.set $row (i32.sub (global.get $newest) (i32.shl (local.get $row) (i32.const 2))))
+    (local.set $other (i32.sub (global.get $newest) (i32.shl (local.get $other) (i32.const 2))))
+    (local.set $back (i32.const 4))
     (loop $ones
-      (local.set $each (f64.promote_f32 (f32.load (i32.add (local.get $level) (local.get $back)))))
-      (if (f64.eq (local.get $each) (local.get $each)) (then
+      (local.set $each (f64.promote_f32 (f32.load (i32.sub (local.get $row) (local.get $back)))))
+      (local.set $same (f64.promote_f32 (f32.load (i32.sub (local.get $other) (local.get $back)))))
+      (if (i32.and (f64.eq (local.get $each) (local.get $each)) (f64.eq (local.get $same) (local.get $same))) (then
         (local.set $sum (f64.add (local.get $sum) (local.get $each)))
+        (local.set $others (f64.add (local.get $others) (local.get $same)))
         (local.set $known (f64.add (local.get $known) (f64.const 1)))))
-      (br_if $ones (i32.ge_s (local.tee $back (i32.sub (local.get $back) (i32.const 4))) (i32.const 0))))
-    (if (f64.eq (local.get $known) (f64.const 0)) (then (return (f64.const 0))))
-    (f64.sub (local.get $value) (f64.div (local.get $sum) (local.get $known))))
+      (br_if $ones (i32.le_s (local.tee $back (i32.add (local.get $back) (i32.const 4))) (i32.const 16))))
+    ;; A level of one value is none.
+    (if (f64.lt (local.get $known) (f64.const 2)) (then (local.set $known (f64.const nan))))
+    (call $clamped (local.get $row) (f64.div (local.get $sum) (local.get $known)))
+    (call $clamped (local.get $other) (f64.div (local.get $others) (local.get $known))))
+
+  ;; The innovation of a value whose level is known.
+  (func $clamped (param $at i32) (param $level f64) (result f64)
+    (f64.min
+      (global.get $clamp)
+      (f64.max
+        (f64.neg (global.get $clamp))
+        (f64.sub (f64.promote_f32 (f32.load (local.get $at))) (local.get $level)))))
+
+  ;; As `move`, where the window has rows without an innovation. These are compared by what both of two rows have. If that
+  ;; is nothing the earlier one counts as 0; distances stay where the row itself is missing.
+  (func (export "moveAround") (param $row i32) (param $lags i32) (param $searched i32) (result i32)
+    (local $at i32) (local $lag i32) (local $value f32)
+    (local.set $value (f32.load (i32.sub (global.get $newest) (i32.shl (local.get $row) (i32.const 2)))))
+    (if (f32.ne (local.get $value) (local.get $value)) (then (return (call $least (local.get $searched)))))
+    (memory.copy (i32.const 10240) (i32.const 8704) (i32.const 1024))
+    (if (f64.eq (f64.load offset=4096 (i32.shl (local.get $row) (i32.const 3))) (f64.const inf))
+      (then
+        (loop $all
+          (call $keep (local.get $row) (local.get $at))
+          (br_if $all (i32.lt_s (local.tee $at (i32.add (local.get $at) (i32.const 1))) (local.get $lags)))))
+      (else
+        (drop (call $move (local.get $row) (local.get $lags) (i32.const 0)))
+        (loop $each
+          (local.set $lag (i32.sub (i32.load16_u offset=12288 (i32.shl (local.get $at) (i32.const 1))) (local.get $row)))
+          (local.set $lag (i32.sub (local.get $lag) (i32.const 16)))
+          (if (i32.lt_u (local.get $lag) (local.get $lags)) (then (call $keep (local.get $row) (local.get $lag))))
+          (br_if $each (i32.lt_s (local.tee $at (i32.add (local.get $at) (i32.const 1))) (global.get $unknown))))))
+    (call $least (local.get $searched)))
+
+  ;; Moves the distance of a lag as it was before.
+  (func $keep (param $row i32) (param $lag i32)
+    (local $earlier i32) (local $at i32) (local $square f64)
+    (local.set $at (i32.shl (local.get $lag) (i32.const 1)))
+    (i32.store16 offset=8704 (local.get $at) (i32.load16_u offset=10240 (local.get $at)))
+    (local.set $earlier (i32.add (local.get $row) (i32.add (local.get $lag) (i32.const 16))))
+    (local.set $square (f64.sub (call $common (local.get $row) (local.get $earlier))))
+    (if (f64.ne (local.get $square) (local.get $square)) (then
+      (call $common (local.get $row) (local.get $row))
+      (drop)
+      (local.set $square)))
+    (local.set $square (f64.mul (local.get $square) (local.get $square)))
+    (if (f64.eq (local.get $square) (local.get $square)) (then
+      (i32.store16 offset=8704 (local.get $at) (call $moved (local.get $at) (local.get $square))))))
+
+  ;; The index of the smallest of so many distances, the first of equal ones; -1 where all are infinite.
+  (func $least (param $searched i32) (result i32)
+    (local $lag i32) (local $each i32) (local $least i32) (local $nearest i32)
+    (local.set $least (i32.const 0x7f80))
+    (local.set $nearest (i32.const -1))
+    (block $all
+      (loop $ones
+        (br_if $all (i32.ge_s (local.get $lag) (local.get $searched)))
+        (local.set $each (i32.load16_u offset=8704 (i32.shl (local.get $lag) (i32.const 1))))
+        (if (i32.lt_s (local.get $each) (local.get $least))
+          (then (local.set $least (local.get $each)) (local.set $nearest (local.get $lag))))
+        (local.set $lag (i32.add (local.get $lag) (i32.const 1)))
+        (br $ones)))
+    (local.get $nearest))
+
+  ;; The bits of the distance at an address, moved by a square.
+  (func $moved (param $at i32) (param $square f64) (result i32)
+    (local $before f64) (local $bits i32)
+    (local.set $before
+      (f64.promote_f32 (f32.reinterpret_i32 (i32.shl (i32.load16_u offset=8704 (local.get $at)) (i32.const 16)))))
+    (local.set $bits
+      (i32.reinterpret_f32
+        (f32.demote_f64
+          (select
+            (local.get $square)
+            (f64.add
+              (f64.mul (f64.const 0.8) (local.get $before))
+              (f64.mul (f64.const 0.19999999999999996) (local.get $square)))
+            (f64.eq (local.get $before) (f64.const inf))))))
+    (i32.shr_u
+      (i32.add
+        (i32.add (local.get $bits) (i32.const 0x7fff))
+        (i32.and (i32.shr_u (local.get $bits) (i32.const 16)) (i32.const 1)))
+      (i32.const 16)))
 
   ;; Moves the distances of so many lags by the row that lies $row behind the newest one, eight at a time. Returns the
   ;; index of the smallest of the first $searched, the first of equal ones; -1 where all are infinite. Bits of distances
   ;; are in their order.
-  (func (export "move") (param $row i32) (param $lags i32) (param $searched i32) (result i32)
+  (func $move (export "move") (param $row i32) (param $lags i32) (param $searched i32) (result i32)
     (local $lag i32) (local $at i32) (local $from i32) (local $eights i32) (local $now v128)
     (local $eight v128) (local $infinite v128) (local $low v128) (local $high v128)
     (local $squares0 v128) (local $squares1 v128) (local $squares2 v128) (local $squares3 v128)
     (local $best v128) (local $bestLags v128) (local $eightLags v128)
     (local $kept v128) (local $taken v128) (local $half v128) (local $inf v128) (local $step v128)
-    (local $nearest i32) (local $bits i32) (local $least i32) (local $square f64) (local $before f64)
+    (local $nearest i32) (local $bits i32) (local $least i32) (local $square f64)
     (local.set $from (i32.shl (local.get $row) (i32.const 3)))
     (local.set $now (v128.load64_splat offset=4096 (local.get $from)))
     ;; V8 makes a constant vector anew wherever it stands, but keeps a local in a register.
@@ -189,23 +282,7 @@
       (loop $each
         (local.set $square (f64.sub (f64x2.extract_lane 0 (local.get $now)) (f64.load offset=4224 (local.get $from))))
         (local.set $square (f64.mul (local.get $square) (local.get $square)))
-        (local.set $before
-          (f64.promote_f32 (f32.reinterpret_i32 (i32.shl (i32.load16_u offset=8704 (local.get $at)) (i32.const 16)))))
-        (local.set $bits
-          (i32.reinterpret_f32
-            (f32.demote_f64
-              (select
-                (local.get $square)
-                (f64.add
-                  (f64.mul (f64.const 0.8) (local.get $before))
-                  (f64.mul (f64.const 0.19999999999999996) (local.get $square)))
-                (f64.eq (local.get $before) (f64.const inf))))))
-        (local.set $bits
-          (i32.shr_u
-            (i32.add
-              (i32.add (local.get $bits) (i32.const 0x7fff))
-              (i32.and (i32.shr_u (local.get $bits) (i32.const 16)) (i32.const 1)))
-            (i32.const 16)))
+        (local.set $bits (call $moved (local.get $at) (local.get $square)))
         (i32.store16 offset=8704 (local.get $at) (local.get $bits))
         (if (i32.and
               (i32.lt_s (local.get $bits) (local.get $least))

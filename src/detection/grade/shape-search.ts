@@ -2,7 +2,7 @@ import { BFLOAT_INFINITE, ofBfloatBits } from '../calibration/bfloat16.ts';
 import { SCALARS } from '../memory/series-memory.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';
 import { LAG_MIN, LEVEL_VALUES, SEED_PERIOD, SEED_ROWS } from '../memory/shape-lags.ts';
-import { DISTANCES, INNOVATIONS, innovate, move, VALUES } from './shape-kernel.ts';
+import { common, DISTANCES, INNOVATIONS, innovate, move, moveAround, VALUES } from './shape-kernel.ts';
 
 /**
  * Compares the newest values of a series with its own past, whatever the level: which earlier stretch was most alike,
@@ -11,6 +11,9 @@ import { DISTANCES, INNOVATIONS, innovate, move, VALUES } from './shape-kernel.t
  *   innovation   a[i] = x[i] - mean(x[i-4 .. i-1]), clamped, so that one outlier is one
  *   distance     V[L] <- 0.8 V[L] + 0.2 (a[t] - a[t-L])^2     for every lag L = 16 .. 464
  *   nearest      the lag of the smallest distance; the shortest of equal ones
+ *
+ * Of two rows that miss values, what both have is compared: their levels are means of the same rows, so that a trend is
+ * no difference. If that is nothing, the earlier one is expected to show 0, so that no lag is the nearest unseen.
  *
  * A nearest-neighbour distance of subsequences (a discord, Keogh 2005) in a form that costs O(1) a lag and row.
  * Distances are seeded from the ring of values at every 24th position, so that they are a function of the ring and need
@@ -38,25 +41,33 @@ export function seedShapes(rings: SeriesRings, position: number): void {
   keepDistances(rings, smallest(searchedLags(rings, position)));
 }
 
-/**
- * Tracks the value at `position`, which is in the ring already. Returns its innovation: x - its local level; 0 where
- * nothing is known.
- */
+/** Tracks the value at `position`, which is in the ring. Returns its innovation, infinite behind a missing one. */
 export function trackShape(rings: SeriesRings, position: number): number {
   const { layout, slab, bfloatStart } = rings;
   const lags = Math.max(0, Math.min(layout.lags, comparedLags(rings, position)));
-  loadInnovations(rings, lags > 0 ? position - LAG_MIN - lags + 1 : position, position + 1);
+  const unknown = loadInnovations(rings, lags > 0 ? position - LAG_MIN - lags + 1 : position, position + 1);
   if (layout.lags > 0) {
     const start = bfloatStart + layout.shapeStart;
     DISTANCES.set(slab.bfloats.subarray(start, start + layout.lags));
-    keepDistances(rings, move(0, lags, searchedLags(rings, position)));
+    const searched = searchedLags(rings, position);
+    keepDistances(rings, unknown > 0 && lags > 0 ? moveAround(0, lags, searched) : move(0, lags, searched));
   }
   return INNOVATIONS[0];
 }
 
-/** The innovation of the row so many rows before the one that was observed last, of any series. */
-export function earlierInnovation(rows: number): number {
-  return INNOVATIONS[rows];
+/**
+ * How far the innovation of the row that was tracked last, of any series, lies from that of its analogue; NaN where
+ * they have nothing in common. What followed a glitch, or was one, beyond `cut`, is expected of no other row.
+ */
+export function leftByAnalogue(lag: number, cut: number): number {
+  const isWhole = Number.isFinite(INNOVATIONS[0] - INNOVATIONS[lag]);
+  if (isWhole) return left(INNOVATIONS[0], INNOVATIONS[lag], cut);
+  const [innovation, earlier] = common(0, lag);
+  return left(innovation, earlier, cut);
+}
+
+function left(innovation: number, earlier: number, cut: number): number {
+  return Math.abs(earlier) >= cut ? Number.NaN : Math.abs(innovation - earlier);
 }
 
 /** After a restore: computes what `seedShapes` and `trackShape` had come to before `position`. */
@@ -96,10 +107,10 @@ function advance(rings: SeriesRings, from: number, to: number): void {
   if (from === to) return;
   const { contextStart, layout } = rings;
   const earliest = Math.max(contextStart + LEVEL_VALUES, from - LAG_MIN - layout.lags + 1);
-  loadInnovations(rings, Math.max(contextStart, Math.min(earliest, from)), to);
+  const unknown = loadInnovations(rings, Math.max(contextStart, Math.min(earliest, from)), to);
   for (let row = from; row < to; row++) {
     const lags = Math.min(layout.lags, comparedLags(rings, row));
-    if (lags > 0) move(to - 1 - row, lags, lags);
+    if (lags > 0) (unknown > 0 ? moveAround : move)(to - 1 - row, lags, lags);
   }
 }
 
@@ -122,8 +133,8 @@ function keepDistances({ slab, bfloatStart, layout }: SeriesRings, nearest: numb
   slab.bfloats[start + layout.lags] = nearest < 0 ? 0 : LAG_MIN + nearest;
 }
 
-/** Fills INNOVATIONS with those of positions [from, to), newest first. */
-function loadInnovations(rings: SeriesRings, from: number, to: number): void {
+/** Fills INNOVATIONS with those of positions [from, to), newest first. Returns how many are not known whole. */
+function loadInnovations(rings: SeriesRings, from: number, to: number): number {
   const { contextStart, layout, slab, floatStart } = rings;
   const { floats } = slab;
   const { contextCapacity } = layout;
@@ -135,5 +146,5 @@ function loadInnovations(rings: SeriesRings, from: number, to: number): void {
   const run = Math.min(count, floatStart + contextCapacity - first);
   VALUES.set(floats.subarray(first, first + run), unknown);
   if (run < count) VALUES.set(floats.subarray(floatStart, floatStart + count - run), unknown + run);
-  innovate(to - from, rings.scalar(SCALARS.innovationMax));
+  return innovate(to - from, rings.scalar(SCALARS.innovationMax));
 }

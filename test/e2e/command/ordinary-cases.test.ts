@@ -125,6 +125,20 @@ function glitch(value: number, stepMs: number): OrdinaryCase {
   };
 }
 
+/** A wave without some of its values. */
+function gap(rows: number): OrdinaryCase {
+  const gapMs = at(1, 3, 5);
+  return {
+    stepMs: HOUR_MS,
+    lengthMs: 20 * DAY_MS,
+    valueAt: (ms, normal) => {
+      const value = 100 + 20 * Math.sin((Math.PI * hourOf(ms)) / 12) + normal();
+      return ms >= gapMs && ms < gapMs + rows * HOUR_MS ? null : value;
+    },
+    isRight: (alarms) => !alarms.some(within(gapMs, gapMs + 2 * DAY_MS)),
+  };
+}
+
 /** A business by the day: quiet weekends, noise of 3 %. */
 function daily(outlierAt: number | null): OrdinaryCase {
   return {
@@ -187,12 +201,9 @@ const CASES: Readonly<Record<string, OrdinaryCase>> = {
   'a spike two days behind a glitch': glitch(200, 10 * MINUTE_MS),
   'a spike two days behind a large glitch': glitch(2_000, HOUR_MS),
   'a spike two days behind a sentinel': glitch(-1e9, 5 * MINUTE_MS),
-  'one missing value in a wave': {
-    stepMs: HOUR_MS,
-    lengthMs: 20 * DAY_MS,
-    valueAt: (ms, normal) => (ms === at(1, 3, 5) ? null : 100 + 20 * Math.sin((Math.PI * hourOf(ms)) / 12) + normal()),
-    isRight: (alarms) => !alarms.some(within(at(1, 4, 3), at(1, 4, 8))),
-  },
+  'one missing value in a wave': gap(1),
+  'three missing values in a wave': gap(3),
+  'six missing values in a wave': gap(6),
 };
 
 function linesOf([name, { stepMs, lengthMs, valueAt }]: readonly [string, OrdinaryCase]): string[] {

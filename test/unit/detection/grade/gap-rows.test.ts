@@ -45,3 +45,19 @@ test('a spike among the first values behind an outage is found', async () => {
   const detections = await detectSeries(spiked, SETTINGS, lineForecaster);
   assert.ok(detections[GAP.end + 3].grade! > 0.5, String(detections[GAP.end + 3].grade));
 });
+
+/** A day of 24 rows, which it knows. */
+const dayForecaster = contextForecaster((_, step) => 20 * Math.sin((Math.PI * step) / 12));
+const day = (row: number) => 20 * Math.sin((Math.PI * row) / 12) + noiseAt(3, row);
+for (const missing of [1, 2, 3, 6, 12]) {
+  test(`${missing} missing rows of a day leave the grades of the next two days as they would be`, async () => {
+    const values = Array.from({ length: 480 }, (_, row) => day(row));
+    const whole = await detectSeries(values, SETTINGS, dayForecaster);
+    const gappy = values.map((value, row) => (row >= 300 && row < 300 + missing ? Number.NaN : value));
+    const detections = await detectSeries(gappy, SETTINGS, dayForecaster);
+    for (let row = 300 + missing; row < 350; row++) {
+      const [grade, asWhole] = [detections[row].grade!, whole[row].grade!];
+      assert.ok(grade < asWhole + 0.15, `${row}: ${grade} instead of ${asWhole}`);
+    }
+  });
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  earlierInnovation,
+  leftByAnalogue,
   nearestDistance,
   nearestLag,
   restoreShapes,
@@ -30,12 +30,29 @@ class DefinedSearch {
     this.#contextStart = contextStart;
   }
 
+  /** Infinite where the value, or one of the four before, is missing. */
   innovation(position: number): number {
-    const level = [1, 2, 3, 4].map((back) => this.#valueAt(position - back)).filter((each) => !Number.isNaN(each));
-    const value = this.#valueAt(position);
-    if (Number.isNaN(value) || level.length === 0) return 0;
-    const innovation = value - level.reduce((sum, each) => sum + each, 0) / level.length;
-    return Math.min(this.#clamp, Math.max(-this.#clamp, innovation));
+    const [innovation] = this.#compared(position, position);
+    const isWhole = [1, 2, 3, 4].every((back) => !Number.isNaN(this.#valueAt(position - back)));
+    return isWhole && !Number.isNaN(innovation) ? innovation : Number.POSITIVE_INFINITY;
+  }
+
+  /** Innovations of two positions, from the values before that both have. */
+  #compared(position: number, other: number): [number, number] {
+    const known = [1, 2, 3, 4].filter(
+      (back) => !Number.isNaN(this.#valueAt(position - back)) && !Number.isNaN(this.#valueAt(other - back)),
+    );
+    const of = (at: number) => {
+      if (known.length < 2) return Number.NaN;
+      const level = known.reduce((sum, back) => sum + this.#valueAt(at - back), 0) / known.length;
+      return Math.min(this.#clamp, Math.max(-this.#clamp, this.#valueAt(at) - level));
+    };
+    return [of(position), of(other)];
+  }
+
+  leftByAnalogue(position: number, analogue: number): number {
+    const [innovation, earlier] = this.#compared(position, analogue);
+    return Math.abs(earlier) >= this.#clamp ? Number.NaN : Math.abs(innovation - earlier);
   }
 
   seed(position: number, clamp: number): void {
@@ -52,7 +69,9 @@ class DefinedSearch {
 
   move(position: number): void {
     for (let index = 0; index < this.#lags && position - 16 - index - 4 >= this.#contextStart; index++) {
-      const square = (this.innovation(position) - this.innovation(position - 16 - index)) ** 2;
+      const [innovation, earlier] = this.#compared(position, position - 16 - index);
+      const square = (Number.isNaN(earlier) ? this.#compared(position, position)[0] : innovation - earlier) ** 2;
+      if (Number.isNaN(square)) continue;
       const before = this.#distances[index];
       this.#distances[index] = roundedHalf(
         Math.fround(before === Number.POSITIVE_INFINITY ? square : 0.8 * before + (1 - 0.8) * square),
@@ -110,8 +129,9 @@ test('the nearest stretch, its distance and the innovations are those of the def
           defined.seed(position, clamp);
         }
         const analogue = nearestLag(rings);
-        assert.ok(Object.is(trackShape(rings, position), defined.innovation(position)), `innovation ${position}`);
-        if (analogue > 0) assert.ok(Object.is(earlierInnovation(analogue), defined.innovation(position - analogue)));
+        assert.equal(trackShape(rings, position), defined.innovation(position), `innovation ${position}`);
+        if (analogue > 0)
+          assert.equal(leftByAnalogue(analogue, clamp), defined.leftByAnalogue(position, position - analogue));
         defined.track(position);
         assert.deepEqual([nearestLag(rings), nearestDistance(rings)], [defined.nearest, defined.distance]);
       }
