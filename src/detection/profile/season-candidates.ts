@@ -18,6 +18,8 @@ const KNOWN_DAYS = 0.5;
 const UNEXPLAINED_MAX = 0.4;
 /** A slot that lies off the mean varies by its own size: within this share of that it is typical. */
 export const ROOM_SHARE = 0.25;
+/** A job that ends within a slot is part of its mean: so much of the difference of the slots next to it, or more. */
+const MIXED_SHARE = 1 / 8;
 /** Root mean square distances from the mean beyond which a slot is extreme. */
 const EXTREME = 3;
 /** A square far beyond those before teaches this share of itself. */
@@ -63,8 +65,8 @@ export function explains({ floats, floatStart: f }: ProfileState, candidate: num
 
 /**
  * What a candidate expects of a value at a place in the open slot: between the middles of slots lie lines, but at the
- * edge of a job, or of a weekend, values stay where they are until it comes. So of the slot's own level, the line and
- * all between them the nearest. NaN where it knows nothing of the slot.
+ * edge of a job, or of a weekend, values stay where they are until it comes. So of the slot's own level, the line
+ * (where a job ends: the level on that side) and all between them the nearest. NaN where it knows nothing of the slot.
  */
 export function expectedDistance(
   state: ProfileState,
@@ -79,7 +81,13 @@ export function expectedDistance(
   const next = slotDistance(state, candidate, place > 0 ? slot + 1 : slot - 1);
   if (Number.isNaN(next)) return nearest(distance, own - room, own + room);
   const line = own + Math.abs(place) * (next - own);
-  return nearest(distance, Math.min(own - room, line), Math.max(own + room, line));
+  const other = slotDistance(state, candidate, place > 0 ? slot - 1 : slot + 1);
+  const reach = roomOfExtreme(state, next);
+  const isMixed =
+    (reach > 0 || roomOfExtreme(state, other) > 0) &&
+    Math.abs(own - (reach > 0 ? other : next)) > MIXED_SHARE * Math.abs(next - other);
+  const [low, high] = isMixed ? [next - reach, next + reach] : [line, line];
+  return nearest(distance, Math.min(own - room, low), Math.max(own + room, high));
 }
 
 function nearest(distance: number, least: number, most: number): number {

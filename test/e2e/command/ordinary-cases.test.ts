@@ -155,6 +155,17 @@ function daily(outlierAt: number | null): OrdinaryCase {
   };
 }
 
+/** Mondays and Thursdays from 05:00 to 06:30, while slots of the profile have an hour. */
+const jobTwiceAWeek: OrdinaryCase = {
+  stepMs: 10 * MINUTE_MS,
+  lengthMs: 12 * WEEK_MS,
+  valueAt(ms, normal) {
+    const isJob = (dayOf(ms) === 0 || dayOf(ms) === 3) && hourOf(ms) >= 5 && hourOf(ms) < 6.5;
+    return (isJob ? 400 : 50) * (1 + 0.045 * normal());
+  },
+  isRight: (alarms) => !alarms.some((ms) => ms >= 4 * WEEK_MS && within(5, 7)(hourOf(ms))),
+};
+
 /** A service that is down for 60 hours, three times. */
 const outages = [1_200, 1_360, 1_960].map((row) => row * HOUR_MS);
 const downAgain: OrdinaryCase = {
@@ -192,6 +203,7 @@ const CASES: Readonly<Record<string, OrdinaryCase>> = {
   'a weekly job': weeklyJob('none'),
   'a weekly job that is missing once': weeklyJob('missing'),
   'a weekly job that takes twice as much once': weeklyJob('doubled'),
+  'a job twice a week that ends within an hour': jobTwiceAWeek,
   'closed at weekends': closedAtWeekends(false),
   'closed at weekends, with an outage on a Tuesday': closedAtWeekends(true),
   'a business by the day': daily(null),

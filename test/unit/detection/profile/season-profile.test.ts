@@ -246,6 +246,24 @@ test('a weekly job is usual from its third week on; missing or doubled it is not
   }
 });
 
+test('a job that ends within a slot is usual until it ends, and unusual after', () => {
+  const job = (endHour: number) => (ms: number) => {
+    const isJob = [0, 3].includes(dayOf(ms) % 7) && hourOf(ms) >= 5 && hourOf(ms) < endHour;
+    return (isJob ? 400 : 50) * (1 + 0.05 * relativeNoise(ms));
+  };
+  const usual = job(6.5);
+  assert.ok(
+    verdictsOf(usual, 52)(49, 5)
+      .slice(0, 8)
+      .every(({ isUsual }) => isUsual),
+  );
+  const longer = verdictsOf((ms) => (dayOf(ms) === 49 ? job(7.5) : usual)(ms), 52)(49, 7);
+  assert.ok(longer.slice(0, 2).every(({ isUsual }) => !isUsual));
+  const whole = job(6);
+  const late = verdictsOf((ms) => (dayOf(ms) === 49 ? job(7) : whole)(ms), 52)(49, 6);
+  assert.ok(!late[0].isUsual, 'a job that ends with its slot');
+});
+
 test('an incident of two days leaves what is expected a week later within two usual errors', () => {
   const business = (ms: number) => (opened(ms) ? 240 : 40) * (1 + 0.04 * relativeNoise(ms));
   const incident = (ms: number) => business(ms) * (dayOf(ms) === 38 || dayOf(ms) === 39 ? 1.6 : 1);
