@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { KEY_ROLES } from '../../../store/keys/key-role.ts';
 import { UsageAnswer } from './answer-schemas.ts';
 import { UP_TO } from './integer-texts.ts';
+import { NullableText, NullableTime, orNull } from './query-fields.ts';
 import { pageFields } from './tasks/job-list-schema.ts';
 
 const NAME_LENGTH_MAX = 100;
@@ -14,8 +15,7 @@ export const USAGE_DAYS_SHOWN_MAX = 400;
 const Role = Type.Enum([...KEY_ROLES], {
   description: 'viewer: reads. operator: also computes and changes what its owner has. admin: also works on keys.',
 });
-const limit = (description: string) =>
-  Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1, maximum: LIMIT_MAX, description });
+const limit = (description: string) => orNull(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description }));
 const Models = Type.Unsafe<readonly string[] | null>({
   type: ['array', 'null'],
   items: { type: 'string' },
@@ -23,8 +23,7 @@ const Models = Type.Unsafe<readonly string[] | null>({
   description: 'Models that it may use; null: all.',
 });
 const Tokens = Type.Integer({ minimum: 1, maximum: TOKENS_MAX });
-const moment = (description: string) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description });
+const moment = (description: string) => orNull(Type.String({ format: 'date-time', description }));
 
 /** A key without its secret. */
 export const KeyRecord = Type.Object({
@@ -40,7 +39,7 @@ export const KeyRecord = Type.Object({
   models: Models,
   calls_per_minute: limit('null: no limit.'),
   calls_at_once: limit('null: no limit.'),
-  credits: Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'Tokens left; null: no limit.' }),
+  credits: NullableTime('Tokens left; null: no limit.'),
 });
 
 export const Keys = Type.Object({ keys: Type.Array(KeyRecord, { description: 'Oldest first.' }) });
@@ -55,12 +54,9 @@ export const NewKeyRequest = Type.Object({
   calls_per_minute: Type.Optional(limit('Default: no limit.')),
   calls_at_once: Type.Optional(limit('Default: no limit.')),
   credits: Type.Optional(
-    Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      minimum: 0,
-      maximum: TOKENS_MAX,
-      description: 'Tokens that it may spend. Default: no limit.',
-    }),
+    orNull(
+      Type.Integer({ minimum: 0, maximum: TOKENS_MAX, description: 'Tokens that it may spend. Default: no limit.' }),
+    ),
   ),
 });
 export type NewKeyBody = Type.Static<typeof NewKeyRequest>;
@@ -109,13 +105,13 @@ export const AuditEvents = Type.Object({
     Type.Object({
       happened_at: Type.String({ format: 'date-time' }),
       actor: Type.String({ description: 'Id of a key, or `operator` for the command line.' }),
-      owner: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+      owner: orNull(Type.String()),
       action: Type.String(),
       subject: Type.String({ description: 'Id of the key, model or job.' }),
       detail: Type.Unsafe<Readonly<Record<string, unknown>> | null>({ type: ['object', 'null'] }),
-      request_id: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+      request_id: orNull(Type.String()),
     }),
     { description: 'Newest first.' },
   ),
-  next_page_token: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'null on the last page.' }),
+  next_page_token: NullableText('null on the last page.'),
 });

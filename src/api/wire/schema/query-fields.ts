@@ -1,5 +1,5 @@
 /** Values of a query string are texts: patterns check them, and the handler converts them. */
-import Type, { type TUnsafe } from 'typebox';
+import Type, { type Static, type TSchema, type TUnsafe } from 'typebox';
 import { RECORD_FIELDS, type RecordName } from '../../../records/record-schema.ts';
 import { digitsUpTo, UP_TO } from './integer-texts.ts';
 
@@ -32,19 +32,17 @@ const QueryCursor = Type.Optional(
   Type.String({ maxLength: 4_096, description: '`next_cursor` of the previous page.' }),
 );
 
-export const NextCursor = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
-  description: 'null on the last page.',
-});
+/** The schema, or null: one type of two names, which clients read as one field. */
+export const orNull = <S extends TSchema & { readonly type: string }>(schema: S) =>
+  Type.Unsafe<Static<S> | null>({ ...schema, type: [schema.type, 'null'] });
 
-export const NullableNumber = (description: string) =>
-  Type.Unsafe<number | null>({ type: ['number', 'null'], description });
+export const NullableNumber = (description: string) => orNull(Type.Number({ description }));
 
-export const NullableText = (description: string) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], description });
+export const NullableText = (description: string) => orNull(Type.String({ description }));
 
-export const NullableTime = (description: string) =>
-  Type.Unsafe<number | null>({ type: ['integer', 'null'], description });
+export const NullableTime = (description: string) => orNull(Type.Integer({ description }));
+
+export const NextCursor = NullableText('null on the last page.');
 
 /** The fields of a record as they are in its topic. Parts of an answer may get further fields. */
 export function fieldsOf<R>(name: RecordName) {

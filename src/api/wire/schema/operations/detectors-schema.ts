@@ -60,10 +60,7 @@ export const DetectorsRequest = Type.Object({
       description: 'Publishes the text of this version again, instead of `text`; 0: of the detectors file.',
     }),
   ),
-  base_version: Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    description: 'The version that was changed: another one since then gets 409.',
-  }),
+  base_version: NullableTime('The version that was changed: another one since then gets 409.'),
   dry_run: Type.Optional(Type.Boolean({ description: 'Only checks and compares. Default: false.' })),
   comment: Type.Optional(Type.String({ maxLength: 500 })),
 });

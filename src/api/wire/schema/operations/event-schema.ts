@@ -5,6 +5,7 @@ import {
   NextCursor,
   NullableText,
   nullable,
+  orNull,
   pageQuery,
   QueryFlag,
   QueryMatch,
@@ -86,16 +87,17 @@ export const AcknowledgeRequest = Type.Object({
 });
 
 export const MuteRequest = Type.Object({
-  until: Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    maximum: TIME_MS_LATEST,
-    description: 'End of the mute, milliseconds since 1970 (UTC); null ends it now.',
-  }),
+  until: orNull(
+    Type.Integer({
+      maximum: TIME_MS_LATEST,
+      description: 'End of the mute, milliseconds since 1970 (UTC); null ends it now.',
+    }),
+  ),
   reason: Note('Why. Needed unless the mute ends.'),
 });
 
 export const LabelRequest = Type.Object({
-  real: Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], description: 'null takes the label back.' }),
+  real: orNull(Type.Boolean({ description: 'null takes the label back.' })),
   note: Note('A remark.'),
 });
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { NullableNumber, NullableText, NullableTime } from '../query-fields.ts';
+import { NullableNumber, NullableText, NullableTime, orNull } from '../query-fields.ts';
 import { TokenFields } from '../tasks/token-schema.ts';
 import { AnomalyEventAnswer } from './event-schema.ts';
 
@@ -71,10 +71,7 @@ export const WhatIfJobRequest = Type.Object({
 });
 export type WhatIfJobBody = Type.Static<typeof WhatIfJobRequest>;
 
-const Real = Type.Unsafe<boolean | null>({
-  type: ['boolean', 'null'],
-  description: 'Label of an event of this time; null: none.',
-});
+const Real = orNull(Type.Boolean({ description: 'Label of an event of this time; null: none.' }));
 
 const ComparedEvent = Type.Object({
   series: NullableText('The series; null where the event is of a group.'),

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { orNull } from '../query-fields.ts';
 import { Finetuning, Freq, HistExog, MODEL_ID, ModelName, ModelParameters, Series } from './series-schema.ts';
 import { TokenFields } from './token-schema.ts';
 
@@ -6,13 +7,10 @@ export const FinetuneRequest = Type.Object({
   series: Series,
   freq: Freq,
   model: ModelName,
-  output_model_id: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: MODEL_ID })),
+  output_model_id: Type.Optional(orNull(Type.String({ pattern: MODEL_ID }))),
   hist_exog: HistExog,
   multivariate: Type.Optional(
-    Type.Unsafe<boolean | null>({
-      type: ['boolean', 'null'],
-      description: 'true is refused: a model is fine-tuned on each series alone.',
-    }),
+    orNull(Type.Boolean({ description: 'true is refused: a model is fine-tuned on each series alone.' })),
   ),
   model_parameters: ModelParameters,
   ...Finetuning,

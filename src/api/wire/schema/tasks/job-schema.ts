@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import type { TaskName } from '../../task-names.ts';
 import { type AcceptedParts, described } from '../answer-schemas.ts';
-import { nullable } from '../query-fields.ts';
+import { NullableText, nullable } from '../query-fields.ts';
 import { ExplainAnswer, ExplainRequest } from './explain-schema.ts';
 import { FinetuneAnswer, FinetuneRequest } from './finetune-schema.ts';
 import { CrossValidationAnswer, CrossValidationRequest, ForecastAnswer, ForecastRequest } from './forecast-schema.ts';
@@ -77,10 +77,7 @@ export function jobAnswer<T extends TSchema>(result: T) {
     job_id: Type.String(),
     status: JobStatusField,
     result: nullable(result, 'The answer of the task, once the job has succeeded.'),
-    error: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'The reason, once the job has failed, or once its result is no longer kept.',
-    }),
+    error: NullableText('The reason, once the job has failed, or once its result is no longer kept.'),
     progress: nullable(
       Type.Object({ step: Type.Integer(), steps: Type.Integer() }),
       'Completed and total steps of the current fine-tuning, or series of a what-if, every few seconds; else null.',

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { TUNING_LOSSES } from '../../../../models/tuning-graphs.ts';
 import type { WireFlags, WireLevel, WireNumbers } from '../../wire-answer.ts';
+import { orNull } from '../query-fields.ts';
 
 /*
  * Static types describe parsed bodies (wire-body.ts): columns are typed arrays, levels keep their literals. Nullable
@@ -85,9 +86,7 @@ export const CleanExFirst = Type.Optional(
   }),
 );
 export const MODEL_ID = '^[a-zA-Z0-9\\-_]{1,36}$';
-export const FinetunedModelId = Type.Optional(
-  Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: MODEL_ID }),
-);
+export const FinetunedModelId = Type.Optional(orNull(Type.String({ pattern: MODEL_ID })));
 
 /** The level of a two-sided interval, parsed with its literal. */
 const LEVEL = { type: 'number', minimum: 0, exclusiveMaximum: 100 };
@@ -119,12 +118,13 @@ export const ModelParameters = Type.Optional(
 );
 
 export const Multivariate = Type.Optional(
-  Type.Unsafe<boolean | null>({
-    type: ['boolean', 'null'],
-    description:
-      'Forecast all series as one group: each forecast uses the contexts of all members. Supported by tsmodel-2.1; ' +
-      'ignored by univariate models.',
-  }),
+  orNull(
+    Type.Boolean({
+      description:
+        'Forecast all series as one group: each forecast uses the contexts of all members. Supported by tsmodel-2.1; ' +
+        'ignored by univariate models.',
+    }),
+  ),
 );
 
 export const CONTRIBUTION_KINDS = ['shapley', 'intervention', 'granger', 'transfer_entropy'] as const;
@@ -151,13 +151,7 @@ export const HistExog = Type.Optional(
 );
 
 export const positive = (description: string) => Type.Integer({ exclusiveMinimum: 0, description });
-export const StepSize = Type.Optional(
-  Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    exclusiveMinimum: 0,
-    description: 'Default: `h`.',
-  }),
-);
+export const StepSize = Type.Optional(orNull(Type.Integer({ exclusiveMinimum: 0, description: 'Default: `h`.' })));
 
 const numbers = (item: object) => Type.Unsafe<WireNumbers>({ type: 'array', items: item });
 const NumbersOrNulls = numbers({ type: ['number', 'null'] });
