@@ -79,75 +79,70 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
   const models = modelsOf(catalog);
   const place = { dataDir, url: storeUrl };
   const store = timedDatabase(await openDatabase(place), metrics.storeSeconds);
-  const opened: (() => Promise<unknown>)[] = [() => store.close()];
-  const closeAll = async () => {
-    for (const close of opened.splice(0).reverse()) await close();
+  await using opened = new AsyncDisposableStack();
+  opened.defer(() => store.close());
+  const rare = models.filter((model) => model.name !== DEFAULT_MODEL && isShipped(model));
+  const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads, rare });
+  opened.defer(() => forecasters.close());
+  const clock = await StoreClock.start(store);
+  opened.defer(() => clock.close());
+  const { nowMs } = clock;
+  const tuner = new Tuner(models);
+  opened.defer(() => tuner.close());
+  const kept = new FinetunedWeights(store, weightsFolder(place));
+  const finetuned = { kept, cache: new WeightsCache(), modelsMax: http.finetunedModelsMax };
+  const sweeper = new RetentionSweeper({ store, kept, nowMs, logger });
+  opened.defer(() => sweeper.close());
+  const onSettled = countTokens(metrics);
+  const calls = new Calls(store, nowMs, { logger, onSettled });
+  const watch = reportTunings(metrics, logger, nowMs);
+  const memory = { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax };
+  const slots = slotsOf(availableParallelism(), usableMemoryMb(), http.jobMemoryMbMax);
+  const sandbox = new JobSandbox(catalog, memory, { observe: watch, slots });
+  const backtests = new BacktestSandbox({ catalog, database: store, kept });
+  opened.defer(() => backtests.close());
+  const services = { store, finetuned, logger, nowMs };
+  const jobs = new JobQueue({
+    database: store,
+    executor: jobTable(sandbox, services, operations && { operations, backtests, store }),
+    nowMs,
+    logger,
+    observe: countJobs(metrics, onSettled),
+    limits: { inFlight: { ...JOB_LIMITS.inFlight, jobsMax: http.jobsInFlightMax } },
+  });
+  const signInCode = new SignInCode();
+  const server = await startHttpServer({
+    ...httpPlace(http),
+    store,
+    keys: new KeyRing(store, nowMs),
+    calls,
+    models: serveModels(catalog, forecasters, tuneInSandbox(tuner, watch)),
+    finetuned,
+    jobs,
+    consolePage: consoleFiles(),
+    signInCode,
+    ...(http.identity && { identity: new IdentityProvider(http.identity, nowMs) }),
+    backtests,
+    operations,
+    ...(receivePoints && { receivePoints }),
+    nowMs,
+    metrics,
+    logger,
+  });
+  opened.defer(() => server.close(limits.shutdownMsMax));
+  jobs.start();
+  collectService(metrics, async () => ({ ...(await backlogOf(store, nowMs)), bodyBytes: server.bodyBytes() }));
+  // Last: a new key must reach the caller, so nothing after it may fail.
+  const madeKey = await firstKey(store, http, logger);
+  const all = opened.move();
+  return {
+    url: server.url,
+    madeKey,
+    signInLink: () => signInLink(server.url, { store, signInCode, nowMs }),
+    forecasts: () => forecasters.stats(),
+    reasonsNotReady: () => [calls.trouble, forecasters.trouble, server.trouble()].filter((reason) => reason !== null),
+    stop: () => all.disposeAsync(),
   };
-  try {
-    const rare = models.filter((model) => model.name !== DEFAULT_MODEL && isShipped(model));
-    const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads, rare });
-    opened.push(() => forecasters.close());
-    const clock = await StoreClock.start(store);
-    opened.push(async () => clock.close());
-    const { nowMs } = clock;
-    const tuner = new Tuner(models);
-    opened.push(() => tuner.close());
-    const kept = new FinetunedWeights(store, weightsFolder(place));
-    const finetuned = { kept, cache: new WeightsCache(), modelsMax: http.finetunedModelsMax };
-    const sweeper = new RetentionSweeper({ store, kept, nowMs, logger });
-    opened.push(() => sweeper.close());
-    const onSettled = countTokens(metrics);
-    const calls = new Calls(store, nowMs, { logger, onSettled });
-    const watch = reportTunings(metrics, logger, nowMs);
-    const memory = { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax };
-    const slots = slotsOf(availableParallelism(), usableMemoryMb(), http.jobMemoryMbMax);
-    const sandbox = new JobSandbox(catalog, memory, { observe: watch, slots });
-    const backtests = new BacktestSandbox({ catalog, database: store, kept });
-    opened.push(() => backtests.close());
-    const services = { store, finetuned, logger, nowMs };
-    const jobs = new JobQueue({
-      database: store,
-      executor: jobTable(sandbox, services, operations && { operations, backtests, store }),
-      nowMs,
-      logger,
-      observe: countJobs(metrics, onSettled),
-      limits: { inFlight: { ...JOB_LIMITS.inFlight, jobsMax: http.jobsInFlightMax } },
-    });
-    const signInCode = new SignInCode();
-    const server = await startHttpServer({
-      ...httpPlace(http),
-      store,
-      keys: new KeyRing(store, nowMs),
-      calls,
-      models: serveModels(catalog, forecasters, tuneInSandbox(tuner, watch)),
-      finetuned,
-      jobs,
-      consolePage: consoleFiles(),
-      signInCode,
-      ...(http.identity && { identity: new IdentityProvider(http.identity, nowMs) }),
-      backtests,
-      operations,
-      ...(receivePoints && { receivePoints }),
-      nowMs,
-      metrics,
-      logger,
-    });
-    opened.push(() => server.close(limits.shutdownMsMax));
-    jobs.start();
-    collectService(metrics, async () => ({ ...(await backlogOf(store, nowMs)), bodyBytes: server.bodyBytes() }));
-    return {
-      url: server.url,
-      // Last: a new key must reach the caller, so nothing after it may fail.
-      madeKey: await firstKey(store, http, logger),
-      signInLink: () => signInLink(server.url, { store, signInCode, nowMs }),
-      forecasts: () => forecasters.stats(),
-      reasonsNotReady: () => [calls.trouble, forecasters.trouble, server.trouble()].filter((reason) => reason !== null),
-      stop: closeAll,
-    };
-  } catch (error) {
-    await closeAll();
-    throw error;
-  }
 }
 
 function modelsOf(catalog: ModelCatalog) {

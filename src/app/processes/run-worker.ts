@@ -84,45 +84,38 @@ export async function runWorker({
   version = 0,
   history = null,
 }: RunWorkerOptions): Promise<RunningWorker> {
-  const opened: (() => Promise<unknown> | undefined)[] = [];
-  const closeAll = async () => {
-    for (const close of opened.splice(0).reverse()) await close();
+  await using opened = new AsyncDisposableStack();
+  const { worker, forecasters, bind, diagnostics, inputStop } = await startStream(
+    { config, models, metrics, logger, version, history },
+    (close) => opened.defer(async () => void (await close())),
+  );
+  collectForecasts(metrics, () => {
+    const stats = forecasters.stats();
+    return otherForecasts === undefined ? stats : sumOf(stats, otherForecasts());
+  });
+  const all = opened.move();
+  return {
+    notReady: () => [...worker.notReady(), ...(forecasters.trouble === null ? [] : [forecasters.trouble])],
+    warnings: () => [...diagnostics.warnings(), ...inputStop.warnings()],
+    finished: worker.finished,
+    metrics,
+    changeDetectors(detectors, by) {
+      try {
+        worker.changeDetectors(
+          detectors.map((detector) => bind(detector, by.models)),
+          by.version,
+        );
+        diagnostics.detectorsSet(detectors);
+        inputStop.detectorsSet(detectors);
+        return null;
+      } catch (error) {
+        // A model that was not named at the start.
+        if (error instanceof ServiceError) return `${error.message}: that needs a restart`;
+        throw error;
+      }
+    },
+    stop: () => all.disposeAsync(),
   };
-  try {
-    const { worker, forecasters, bind, diagnostics, inputStop } = await startStream(
-      { config, models, metrics, logger, version, history },
-      (close) => opened.push(close),
-    );
-    collectForecasts(metrics, () => {
-      const stats = forecasters.stats();
-      return otherForecasts === undefined ? stats : sumOf(stats, otherForecasts());
-    });
-    return {
-      notReady: () => [...worker.notReady(), ...(forecasters.trouble === null ? [] : [forecasters.trouble])],
-      warnings: () => [...diagnostics.warnings(), ...inputStop.warnings()],
-      finished: worker.finished,
-      metrics,
-      changeDetectors(detectors, by) {
-        try {
-          worker.changeDetectors(
-            detectors.map((detector) => bind(detector, by.models)),
-            by.version,
-          );
-          diagnostics.detectorsSet(detectors);
-          inputStop.detectorsSet(detectors);
-          return null;
-        } catch (error) {
-          // A model that was not named at the start.
-          if (error instanceof ServiceError) return `${error.message}: that needs a restart`;
-          throw error;
-        }
-      },
-      stop: closeAll,
-    };
-  } catch (error) {
-    await closeAll();
-    throw error;
-  }
 }
 
 interface StartedStream {
