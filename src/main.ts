@@ -134,7 +134,7 @@ const SAME_SIGNAL_MS = 500;
 /** Requests that a command no longer waits for may keep the process alive for at most this time. */
 const LEFTOVERS_MS_MAX = 500;
 
-/** Returns to the begin of the line, and clears it: a line of progress may be there. */
+/** Returns to the start of the line, and clears it: a line of progress may be there. */
 const CLEARED_LINE = '\r\u001b[2K';
 
 refuseReports();

@@ -23,7 +23,7 @@ export function reportAlerts(metrics: Metrics, logger: Logger): AlertReports {
     ingested: (what, type) => (what === 'event' ? metrics.alertEvents : metrics.alertIncidents).inc({ type }),
     suppressed: (reason) => {
       metrics.alertsSuppressed.inc({ reason });
-      if (reason === 'full') logger.error('the limit of open alerts is reached: one is not sent');
+      if (reason === 'full') logger.error('the limit of open alerts is reached: an event is not sent');
       if (reason === 'too-large')
         logger.error('an event or incident exceeds the size limit of an alert: it is not sent');
     },
@@ -46,9 +46,9 @@ export function reportAlerts(metrics: Metrics, logger: Logger): AlertReports {
     active: (isActive) => logger.info(isActive ? 'this process sends the alerts' : 'another process sends the alerts'),
     connection: (error) => {
       metrics.brokerConnected.set(error === null ? 1 : 0);
-      if (error === null) logger.info('Kafka is back');
-      else logger.warn({ err: error }, 'Kafka is away');
+      if (error === null) logger.info('Kafka is available again');
+      else logger.warn({ err: error }, 'Kafka is unavailable');
     },
-    interrupted: (error) => logger.warn({ err: error }, 'the alerts continue from what was written'),
+    interrupted: (error) => logger.warn({ err: error }, 'the alerts continue from the committed state'),
   };
 }

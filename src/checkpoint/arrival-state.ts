@@ -67,7 +67,7 @@ export interface WaitingRecords {
   readonly forBackfill: readonly QueuedRecord[] | null;
   /** Points of steps that are open, and of counters; null for a unit that has neither. */
   readonly steps: OpenStepsState | null;
-  /** null where no record names a replica. */
+  /** null if no record names a replica. */
   readonly replicas: ActiveReplicas | null;
 }
 

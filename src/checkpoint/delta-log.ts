@@ -65,7 +65,7 @@ export interface DeltaLogWrite {
  *
  * Space is reclaimed from the oldest record. Open states that are whole there and live are written whole again into the
  * new record, under the key of the oldest one. So the new record replaces it, in the same transaction. Their changes
- * mean nothing any more; they lie in later records, which are reclaimed in turn. If nothing is live in the oldest
+ * mean nothing any more; they are in later records, which are reclaimed in turn. If nothing is live in the oldest
  * record, its slot is free: a fleet whose windows close in turn never writes an open state only to move it.
  *
  *   slot 0 [A B]   slot 1 [b C]   slot 2 [b c]      + commit touching C and D, log too large

@@ -8,7 +8,7 @@ import type { StateReader, StateWriter } from './state-bytes.ts';
  * and closed, where the rest was made under settings that are not known any more.
  */
 export interface EventState extends KeptTracker {
-  /** Key of the scores, one character a byte; null where they have none. */
+  /** Key of the scores, one character a byte; null if they have none. */
   readonly key: string | null;
   /** The series sends nothing; null while it does. */
   readonly silence: OpenEvent | null;
@@ -22,7 +22,7 @@ export interface KeptEvents {
 /** As a StateWriter writes an empty text. */
 const NO_TEXT = Buffer.alloc(2);
 
-/** Every observation of a series that had an event writes this text: nulls are left out, habits are tuples. */
+/** Every observation of a series that had an event writes this text: nulls are omitted, habits are tuples. */
 export function writeEventState(writer: StateWriter, state: EventState | null): void {
   if (state === null) {
     writer.text('');
@@ -60,7 +60,7 @@ export function cutEvents(bytes: Buffer, reader: StateReader): Buffer {
   return Buffer.concat([bytes.subarray(0, start), NO_TEXT, bytes.subarray(reader.position)]);
 }
 
-/** null where nothing is kept. */
+/** null if nothing is kept. */
 export function readEventState(reader: StateReader): EventState | null {
   const text = reader.text();
   if (text === '') return null;

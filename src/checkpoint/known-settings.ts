@@ -29,7 +29,7 @@ type WrittenSettings = Omit<StreamDetectionSettings, 'freq' | 'idleMs' | 'profil
   readonly calendar?: LocalCalendar;
 };
 
-/** null where the frequency is not known to this version. Throws ServiceError `configuration` for a damaged value. */
+/** null if the frequency is not known to this version. Throws ServiceError `configuration` for a damaged value. */
 export function decodeSettings(value: Buffer): StreamDetectionSettings | null {
   const isSettings = ({ freq }: WrittenSettings) => typeof freq === 'string';
   const read = readStoredJson<WrittenSettings>('settings of a detector', value, isSettings);

@@ -14,7 +14,7 @@ export interface WatermarkState {
 /** The position of the state of a partition in its input and in event time. It is written with each commit. */
 export interface StoredPosition {
   readonly nextOffset: number;
-  /** The id of the input topic; null where the brokers are too old for topic ids. */
+  /** The id of the input topic; null if the brokers are too old for topic ids. */
   readonly topicId: string | null;
   /** null if it is not known. */
   readonly watermark: WatermarkState | null;
@@ -72,7 +72,7 @@ export function decodeVersion(value: Buffer): StoredVersion {
 }
 
 /**
- * The pauses of detectors that continue in a partition, by detector: the open event of each; null where it has none. A
+ * The pauses of detectors that continue in a partition, by detector: the open event of each; null if it has none. A
  * worker of an earlier version passes over the record.
  */
 export type OpenPauses = Readonly<Record<string, OpenEvent | null>>;
@@ -91,7 +91,7 @@ export function decodePauses(value: Buffer): OpenPauses {
   return Object.fromEntries(Object.entries(pauses).map(([detector, event]) => [detector, event && keptEvent(event)]));
 }
 
-/** The histories that a partition was filled from. Each is used once, whatever becomes of the worker. */
+/** The histories that a partition was filled from. Each is used once, even if the worker crashes. */
 export const WARM_STARTS_KEY = Buffer.from('histories');
 
 /** The oldest of more of them is forgotten. */

@@ -2,7 +2,7 @@ import type { RecordHeaders } from '../kafka/batch/records.ts';
 import type { PointExtras } from '../records/point-extras.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
-/** Headers of a record that pass on to its score; undefined where there are none. */
+/** Headers of a record that pass on to its score; undefined if there are none. */
 export type PassedHeaders = RecordHeaders | undefined;
 
 export function writeHeaders(writer: StateWriter, headers: PassedHeaders): void {

@@ -12,7 +12,7 @@ export function createEventEncoder(format: OutputFormat, destination: RecordDest
 }
 
 /**
- * Decodes a record of the events topic, of any version of the service: unknown fields are left out. Rejects with an
+ * Decodes a record of the events topic, of any version of the service: unknown fields are omitted. Rejects with an
  * Error when the value is not an event, and with `registry-unavailable` when a schema cannot be fetched.
  */
 export type DecodeEvent = (value: Buffer) => Promise<AnomalyEvent>;

@@ -12,7 +12,7 @@ export function createIncidentEncoder(format: OutputFormat, destination: RecordD
 }
 
 /**
- * Decodes a record of the incidents topic: unknown fields are left out. Rejects with an Error when the value is not an
+ * Decodes a record of the incidents topic: unknown fields are omitted. Rejects with an Error when the value is not an
  * incident, and with `registry-unavailable` when a schema cannot be fetched.
  */
 export type DecodeIncident = (value: Buffer) => Promise<Incident>;

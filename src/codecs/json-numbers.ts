@@ -46,11 +46,11 @@ export interface Piece {
  */
 export interface JsonWriter {
   readonly bytes: Uint8Array;
-  /** Keeps a text as UTF-8; null where there is no more room. */
+  /** Keeps a text as UTF-8; null if there is no more room. */
   keep(text: string): Piece | null;
   /** Writes a piece at a place of the text. Returns where it ends. */
   readonly piece: NumbersKernel['piece'];
-  /** The same with a number behind it, as JSON.stringify writes it: null where it is not finite. */
+  /** The same with a number behind it, as JSON.stringify writes it: null if it is not finite. */
   readonly number: NumbersKernel['number'];
 }
 

@@ -65,7 +65,7 @@ export function jsonScores(): (score: ScoreRecord) => Buffer {
   };
 }
 
-/** null where there is no room for it. */
+/** null if there is no room for it. */
 function flagged(keep: JsonWriter['keep'], text: string): Flagged | null {
   const [set, unset] = [keep(text.replace('?', 'true')), keep(text.replace('?', 'false'))];
   return set && unset && { set, unset };

@@ -12,7 +12,7 @@ export type OutputFormat = StreamConfig['output']['format'];
 
 export interface RecordDestination {
   readonly topic: string;
-  /** null where the format needs none. */
+  /** null if the format needs none. */
   readonly registrar: SchemaRegistrar | null;
 }
 
@@ -44,7 +44,7 @@ export async function createRecordWriter<R extends object>(
   };
 }
 
-/** Numbers that Avro takes as null where they are not finite. */
+/** Numbers that Avro takes as null if they are not finite. */
 function numbersOrNull(name: RecordName): readonly string[] {
   const fields = Object.entries(RECORD_FIELDS[name] as FieldSchemas);
   return fields.flatMap(([field, { type }]) => (type.includes('number') && type.includes('null') ? [field] : []));

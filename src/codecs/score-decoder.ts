@@ -4,7 +4,7 @@ import { createRecordReader } from './record-reader.ts';
 import type { OutputFormat } from './record-writer.ts';
 
 /**
- * Decodes a score record of the same format, of any version of the service: unknown fields are left out. Rejects with
+ * Decodes a score record of the same format, of any version of the service: unknown fields are omitted. Rejects with
  * an Error when the value is not a score record, and with `registry-unavailable` when a schema cannot be fetched.
  */
 export type DecodeScore = (value: Buffer) => Promise<ScoreRecord>;

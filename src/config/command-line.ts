@@ -29,7 +29,7 @@ const HELP = 'help';
 
 /**
  * Parses `COMMAND [OPERANDS] [--flags]`. Values of flags are checked later, together with the environment.
- * @param command the one that `args` begin with; null where none of the list has that name
+ * @param command the one that `args` begin with; null if none of the list has that name
  */
 export function parseCommandLine<C extends Command>(
   [name, ...rest]: readonly string[],

@@ -20,17 +20,17 @@ import type { MappingPlace } from './schema/place.ts';
 /** Keys that were written, and a report of problems between them. */
 export type DetectorSource = Pick<MappingPlace, 'has' | 'problem'>;
 
-/** Sets defaults, and checks the fields against each other; null where a required field is missing. */
+/** Sets defaults, and checks the fields against each other; null if a required field is missing. */
 export function completeDetector(fields: DetectorFields, source: DetectorSource): WrittenDetector | null {
   const { name, series, freq, h, detectionSize, group, calibrationSize, aggregate, as } = fields;
   const stepSize = source.has('step_size') ? fields.stepSize : h;
   const { thresholdMethod = DETECTOR_DEFAULTS.thresholdMethod, latenessMs = DETECTOR_DEFAULTS.latenessMs } = fields;
   checkGroups(source, fields, thresholdMethod);
   if (thresholdMethod === 'multivariate' && calibrationSize === 'all') {
-    source.problem('calibration_size', `${length.expected}, as threshold_method is multivariate`, calibrationSize);
+    source.problem('calibration_size', `${length.expected}, because threshold_method is multivariate`, calibrationSize);
   }
   if (aggregate === 'count' && as !== undefined) {
-    source.problem('as', 'absent, as aggregate is count: points are counted, whatever their values', as);
+    source.problem('as', 'absent, because aggregate is count: points are counted, regardless of their values', as);
   }
   const waiting = latenessMs / (freq === undefined ? 1 : meanStepMs(freq));
   if (freq !== undefined && waiting > LATENESS_STEPS_MAX) {
@@ -43,7 +43,7 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
   const idleMin = Math.max(latenessMs, ((silenceAfter ?? 0) + 1) * meanStepMs(freq));
   const idleMs = fields.idleMs === 'off' ? Number.POSITIVE_INFINITY : fields.idleMs;
   if (idleMs !== undefined && idleMs < idleMin) {
-    const expected = `at least ${inSeconds(idleMin)}, as silence_after or allowed_lateness demands`;
+    const expected = `at least ${inSeconds(idleMin)}, because of silence_after or allowed_lateness`;
     source.problem('idle_limit', expected, inSeconds(idleMs));
   }
   const calendar = calendarOf(fields);
@@ -86,18 +86,18 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
 /** Series that are scored together are named by one key. */
 function checkGroups(source: DetectorSource, { group, by }: DetectorFields, thresholdMethod: string): void {
   if (thresholdMethod === 'univariate') {
-    if (source.has('group')) source.problem('group', 'absent, as threshold_method is univariate', group);
-    if (source.has('by')) source.problem('by', 'absent, as threshold_method is univariate', by?.join());
+    if (source.has('group')) source.problem('group', 'absent, because threshold_method is univariate', group);
+    if (source.has('by')) source.problem('by', 'absent, because threshold_method is univariate', by?.join());
     return;
   }
   if (!source.has('group') && !source.has('by')) {
     source.problem(
       'group',
-      'the path of the group id (or by with labels), as threshold_method is multivariate',
+      'the path of the group id (or by with labels), because threshold_method is multivariate',
       undefined,
     );
   }
-  if (source.has('group') && source.has('by')) source.problem('by', 'absent, as group is set', by?.join());
+  if (source.has('group') && source.has('by')) source.problem('by', 'absent, because group is set', by?.join());
 }
 
 function inSeconds(ms: number): string {

@@ -157,7 +157,7 @@ export interface StreamConfig {
   /** Id of a static group member, whose partitions wait for it through a restart; null: a dynamic one. */
   readonly groupInstanceId: string | null;
   readonly topics: Topics;
-  /** The default name of the changelog in earlier versions; null where it is the present name, or a name is given. */
+  /** The default name of the changelog in earlier versions; null if it is the present name, or a name is given. */
   readonly earlierChangelog: string | null;
   readonly input: RecordMapping;
   readonly output: OutputSettings;

@@ -46,10 +46,10 @@ function saslOf(given: Given): SaslConfig | null {
   // What belongs to an unknown mechanism is not known.
   if (mechanism === undefined) return null;
   if (mechanism === 'oauthbearer') {
-    given.refuse(OF_PASSWORDS, 'is of the other mechanisms');
+    given.refuse(OF_PASSWORDS, 'belongs to the other mechanisms');
     return tokensOf(given);
   }
-  given.refuse(OF_TOKENS, 'is of the mechanism oauthbearer');
+  given.refuse(OF_TOKENS, 'belongs to the mechanism oauthbearer');
   for (const key of OF_PASSWORDS) given.need(key, 'saslMechanism');
   return username && password ? { mechanism, username, password } : null;
 }
@@ -68,7 +68,7 @@ function tokensOf(given: Given): SaslConfig | null {
     return null;
   }
   if (isFile) {
-    given.refuse(OF_ENDPOINT, 'is of KAFKA_SASL_TOKEN_URL');
+    given.refuse(OF_ENDPOINT, 'belongs to KAFKA_SASL_TOKEN_URL');
     return file === undefined ? null : { mechanism: 'oauthbearer', tokens: { file }, extensions };
   }
   given.need('saslClientId', 'saslTokenUrl');

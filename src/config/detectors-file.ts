@@ -34,7 +34,7 @@ const topics = section(
     observations: defaulted(
       topicName,
       'observations',
-      'Input; keyed by series, or by group where thresholds are multivariate.',
+      'Input; keyed by series, or by group if thresholds are multivariate.',
     ),
     scores: defaulted(
       topicName,
@@ -44,7 +44,7 @@ const topics = section(
     events: defaulted(
       topicName,
       'anomaly-events',
-      'One record as each event begins, changes and ends; same key and partition count.',
+      'One record when an event opens, changes and ends; same key and partition count.',
     ),
     changelog: optional(topicName, 'Compacted; the state of every series. Default: GROUP-changelog.'),
     deadLetters: defaulted(topicName, 'dead-letters', 'Records that could not become a score, with the reason.'),
@@ -85,11 +85,11 @@ const input = section(
     time: defaulted(recordPath, 'timestamp', 'Path of the event time.'),
     timeUnit: optional(
       oneOf('s', 'ms', 'us', 'ns', 'iso'),
-      'Integers since the epoch, or iso: text. Default: ms; of influx, where there is no iso, ns.',
+      'Integers since the epoch, or iso: text. Default: ms; of influx, which has no iso, ns.',
     ),
     timeZone: optional(
       timeZone,
-      'Clock of times without a zone (time_unit: iso), such as Europe/Berlin. Default: UTC.',
+      'Time zone of times without one (time_unit: iso), such as Europe/Berlin. Default: UTC.',
     ),
     value: defaulted(
       recordPath,
@@ -98,7 +98,7 @@ const input = section(
     ),
     start: optional(
       recordPath,
-      'Path of the time since which a counter counts, in the unit of time: another one is a reset. Default: start.',
+      'Path of the start time of a counter, in the unit of time; a new start is a reset. Default: start.',
     ),
     temporality: optional(
       recordPath,
@@ -111,7 +111,7 @@ const input = section(
     repartition: defaulted(
       boolean,
       false,
-      'true: workers give each record its series as key first. Always so where a record holds many values.',
+      'true: workers first key each record by its series. Always true if a record has many values.',
     ),
     keyedBy: defaulted(
       oneOf('series', 'other'),
@@ -121,26 +121,26 @@ const input = section(
     ),
     futureMsMax: optional(
       durationMs,
-      'A time further ahead of the clock is a dead letter. Default: 3 steps of the series, at least 1min.',
+      'A record further ahead of the clock becomes a dead letter. Default: 3 steps of the series, at least 1min.',
       'future_limit',
     ),
     idTemplate: optional(
       idTemplateKind,
-      'Ids of series made of their labels, such as {job}/{__name__}. Default: name and labels.',
+      'Template of ids from labels, such as {job}/{__name__}. Default: name and labels.',
       'id',
     ),
     resourceLabels: optional(
       oneOrMore(text),
-      'Resource attributes of OpenTelemetry that are labels: names, and globs, which leave out what churns. ' +
+      'Resource attributes of OpenTelemetry that become labels: names, or globs without changing attributes. ' +
         `Default: ${RESOURCE_LABELS.join(', ')}.`,
     ),
     replicaLabel: optional(
       labelKind,
-      'Label of the replica of senders that send the same series, such as an HA pair: one of them counts at a time.',
+      'Label of the replica of an HA pair, whose members send the same series: one is used at a time.',
     ),
     dropLabels: optional(
       oneOrMore(labelKind),
-      'Labels that do not distinguish series, such as replica: series that differ in these alone are one.',
+      'Labels to remove from ids, such as pod: series that differ only in these become one.',
     ),
   },
   ({ futureMsMax, dropLabels, idTemplate, timeUnit, timeZone: zone, ...written }, place): RecordMapping => {
@@ -176,16 +176,16 @@ const input = section(
         ...(format === 'influx' ? [] : ['time_unit']),
       ];
       for (const key of named.filter((name) => place.has(name))) {
-        place.reportKey(key, `${place.pathOf(key)} must be left out: records of format ${format} name it themselves`);
+        place.reportKey(key, `${place.pathOf(key)} must be left out: records of format ${format} have their own`);
       }
-      if (timeUnit === 'iso') place.problem('time_unit', 'one of s, ms, us, ns where format is influx', timeUnit);
+      if (timeUnit === 'iso') place.problem('time_unit', 'one of s, ms, us, ns, because format is influx', timeUnit);
     }
     if (values !== undefined && place.has('value')) {
-      place.reportKey('value', `${place.pathOf('value')} must be left out where ${place.pathOf('values')} is set`);
+      place.reportKey('value', `${place.pathOf('value')} must be left out if ${place.pathOf('values')} is set`);
     }
     if (!holdsMany(mapping)) return mapping;
     if (place.has('repartition') && !fields.repartition) {
-      place.reportKey('repartition', `${place.pathOf('repartition')} must be true where a record holds many values`);
+      place.reportKey('repartition', `${place.pathOf('repartition')} must be true if a record has many values`);
     }
     if (fields.keyedBy === 'other') {
       place.reportKey('key', `${place.pathOf('key')} must be left out: each value gets its series as key`);
@@ -213,9 +213,9 @@ const output = section(
     timestamps: defaulted(
       oneOf('event-time', 'processing-time'),
       'event-time',
-      "Of the records of scores and events; Kafka's retention counts from them.",
+      "Timestamps of scores and events, from which Kafka's retention counts.",
     ),
-    headers: optional(oneOrMore(headerName), 'Headers of an input record that its score gets, too.'),
+    headers: optional(oneOrMore(headerName), 'Headers of an input record to copy to its score.'),
   },
   ({ headers, ...settings }): OutputSettings => ({ ...settings, headers: headers ?? [] }),
 );
@@ -238,14 +238,14 @@ const detector = section(detectorKeys, (fields, place) => completeDetector(field
 export const detectorsSchema = section(
   {
     topics: defaulted(topics, {}, 'Names of the topics.'),
-    input: defaulted(input, {}, 'Where id, time and value sit in an input record.'),
+    input: defaulted(input, {}, 'Paths of id, time and value in an input record.'),
     sources: optional(
       oneOrMore(prometheusSource),
-      'What `poll` writes to the input: a query of Prometheus, or a list of such.',
+      'Queries of Prometheus that `poll` writes to the input: one, or a list.',
       'source',
     ),
-    output: defaulted(output, {}, 'How scores and events are written.'),
-    worker: defaulted(worker, {}, 'Limits of a worker. Flags and environment variables win over them.'),
+    output: defaulted(output, {}, 'Format of scores and events.'),
+    worker: defaulted(worker, {}, 'Limits of a worker. Flags and environment variables take precedence.'),
     detectors: required(
       listOf(detector, { named: true }),
       'The first detector whose globs match a series takes it. A series without a detector is a dead letter.',

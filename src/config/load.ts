@@ -70,7 +70,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
   for (const side of ['input', 'output'] as const) {
     const { format } = file.stream[side];
     if (format === 'json' || isPointsFormat(format) || given.isSet('registryUrl')) continue;
-    given.missing('registryUrl', `set, as ${side}.format is ${format}`);
+    given.missing('registryUrl', `set, because ${side}.format is ${format}`);
   }
   return problems.length === 0 ? { kind: 'config', config } : { kind: 'problems', problems };
 }
@@ -85,7 +85,7 @@ function configOf(given: Given, file: DetectorsFile, { env, requires, processors
     ...withChangelog(groupId, file.stream.topics),
   };
   return {
-    /** null where no brokers were named. */
+    /** null if no brokers were named. */
     kafka: kafkaOf(given),
     registry: registryOf(given),
     /** Headers of requests to any Prometheus, which are secrets. */

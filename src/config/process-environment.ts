@@ -3,12 +3,12 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { WITHOUT_REPORTS } from '../sandbox/without-reports.ts';
 
-/** Node's own variable: whoever sets it chooses the folder. */
+/** Node's own variable, which overrides the folder. */
 const FOLDER = 'NODE_COMPILE_CACHE';
 
 /**
  * Modules are kept as they were compiled. The next start reads them, in its threads too, which then do not load the
- * compiler of types: it takes some 13 MB in each. Without a folder that can be written they are compiled as ever.
+ * compiler of types: it takes some 13 MB in each. Without a folder that can be written they are compiled as usual.
  */
 export function keepCompiledModules(): void {
   const folder = process.env[FOLDER] ?? compiledFolder();

@@ -12,7 +12,7 @@ export interface RekeyedInput {
   readonly topics: Topics;
 }
 
-/** null where the input is scored as it is. */
+/** null if the input is scored as it is. */
 export function repartitionOf({ groupId, input, topics }: RekeyedStream): RekeyedInput | null {
   if (input.repartition !== true) return null;
   const topic = `${topicNameOf(groupId, 220)}-repartition`;

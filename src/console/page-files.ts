@@ -11,7 +11,7 @@ const CONSOLE_PATH = '/console';
 
 /**
  * Nothing inline and nothing from elsewhere. With trusted types a text can never become markup: a page that tried it
- * would fail, whatever a series is called.
+ * would fail, regardless of the names of series.
  */
 const POLICY = [
   "default-src 'none'",
@@ -54,7 +54,7 @@ export function consoleFiles(): ServedPage {
   };
 }
 
-/** Text: it is put together in the browser, and saved as a file. Made when it is asked for first, which few do. */
+/** Text: it is put together in the browser, and saved as a file. Made when it is requested first, which few do. */
 function reportFile(): PageFile {
   let body: Buffer | null = null;
   return {

@@ -13,9 +13,9 @@ import { noiseAt, seedOf, wanderAt } from './hash-noise.ts';
 /** A metric of the demo: a function of its step alone. */
 export interface DemoSeries extends Shape {
   readonly id: string;
-  /** The group that it is scored in; null where it is scored alone. */
+  /** The group that it is scored in; null if it is scored alone. */
   readonly group: string | null;
-  /** The kind of its incidents; null where it has none. */
+  /** The kind of its incidents; null if it has none. */
   readonly incident: DemoIncidentKind | null;
   /** Step of its first incident, modulo INCIDENT_PERIOD. */
   readonly phase: number;

@@ -152,7 +152,7 @@ const AFTERMATH_STEPS = 4 * STEPS_PER_HOUR;
 
 const seriesById = new Map(DEMO_SERIES.map((series) => [series.id, series]));
 
-/** The incident, or fault, that explains a flag; null where there is none and the flag is a false alarm. */
+/** The incident, or fault, that explains a flag; null if there is none and the flag is a false alarm. */
 function causeOf({ series, timestampMs }: { readonly series: string; readonly timestampMs: number }) {
   const step = stepAt(timestampMs);
   for (let back = 0; back <= AFTERMATH_STEPS; back++) {

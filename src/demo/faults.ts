@@ -15,7 +15,7 @@ export interface Fault {
 const PERIOD_DAYS = 2;
 const FAULT_PERIOD = PERIOD_DAYS * STEPS_PER_DAY;
 
-/** Time by which a wrong one is ahead. It lies between two steps: no later value of the series has the same one. */
+/** Time by which a wrong one is ahead. It is between two steps: no later value of the series has the same one. */
 const AHEAD_MS = 23 * STEPS_PER_HOUR * STEP_MS + STEP_MS / 2;
 
 /**
@@ -26,14 +26,14 @@ const FAULTS: readonly Fault[] = DEMO_PLAN.faults.map(({ step, steps, ...fault }
   return { ...fault, start: STEPS_PER_DAY + step, end: STEPS_PER_DAY + step + steps };
 });
 
-/** The fault of a series at a step; null where its record is sent as it should be. */
+/** The fault of a series at a step; null if its record is sent as it should be. */
 export function faultOf(series: string, step: number): Fault | null {
   const since = ((step % FAULT_PERIOD) + FAULT_PERIOD) % FAULT_PERIOD;
   const fault = FAULTS.find((one) => (one.series ?? series) === series && one.start <= since && since < one.end);
   return fault === undefined ? null : { ...fault, start: step - since + fault.start, end: step - since + fault.end };
 }
 
-/** The event time in a series' record of a step; null where none is sent. */
+/** The event time in a series' record of a step; null if none is sent. */
 export function sentTime(series: string, step: number): number | null {
   const kind = faultOf(series, step)?.kind;
   if (kind === 'outage' || kind === 'silence') return null;

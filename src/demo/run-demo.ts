@@ -112,7 +112,7 @@ export async function showDemo(
     showing = showing.then(() => shown(values)).catch(() => undefined);
   };
   const onConnection = (error: Error | null) => {
-    if (!io.stop.aborted) io.err(error === null ? 'Kafka is back.' : `${error.message}. Trying again ...`);
+    if (!io.stop.aborted) io.err(error === null ? 'Kafka is available again.' : `${error.message}. Trying again ...`);
   };
   const from = 'latest';
   const { topics } = stream;

@@ -65,7 +65,7 @@ export function tunedModel(model: Model, weights: TunedWeights): DetectorModel {
   return { model, weights, digest: weights.digest, stateDigest: weights.digest };
 }
 
-/** null where there is no fine-tuned model of this id. Throws a ServiceError for one that cannot be used. */
+/** null if there is no fine-tuned model of this id. Throws a ServiceError for one that cannot be used. */
 export async function loadFinetuned(
   id: string,
   { database, kept, catalog }: { database: Database; kept: FinetunedWeights; catalog: ModelCatalog },

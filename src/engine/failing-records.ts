@@ -19,7 +19,7 @@ export class FailingRecords {
     return this.#recordsMax;
   }
 
-  /** Reason why a record failed alone; null where it did not. */
+  /** Reason why a record failed alone; null if it did not. */
   whyFailed(offset: number): string | null {
     return this.#found.get(offset) ?? null;
   }
@@ -49,7 +49,7 @@ export class FailingRecords {
 }
 
 /**
- * Whether the records may be to blame: an error that nobody expected, or a record that the broker refuses for its size
+ * Whether the records may be to blame: an unexpected error, or a record that the broker refuses for its size
  * or its timestamp.
  */
 export function isRecordFailure(error: Error): boolean {
@@ -57,7 +57,7 @@ export function isRecordFailure(error: Error): boolean {
 }
 
 /**
- * Whether the process has to end. Errors that nobody expected concern one partition: ending would move them to the next
+ * Whether the process has to end. Unexpected errors concern one partition: ending would move them to the next
  * worker, and from there to all. Fencing is recoverable: a later owner took over the partition.
  */
 export function isFatal(error: Error): boolean {

@@ -35,7 +35,7 @@ export function metricReports(metrics: Metrics, logger: Logger): MetricReports {
     connection(error) {
       metrics.brokerConnected.set(error === null ? 1 : 0);
       if (error === null) logger.info('connected to Kafka');
-      else logger.warn({ err: error }, 'Kafka is out of reach');
+      else logger.warn({ err: error }, 'Kafka cannot be reached');
     },
     committed(partition, { records, seconds, nextOffset, newestEventMs, backfills, diagnostics: found }, tally) {
       if (found !== null) diagnostics.judged(partition, found);
@@ -90,11 +90,11 @@ export function metricReports(metrics: Metrics, logger: Logger): MetricReports {
       logger.warn({ partition, first, last }, "the consumer group's offset is ahead: these offsets are not scored");
     },
     topicRecreated(partition, units) {
-      logger.warn({ partition, units }, 'the input or the changelog was created again: these series start over');
+      logger.warn({ partition, units }, 'the input or the changelog was recreated: these series start over');
     },
     warmStarted(partition, started) {
       metrics.seriesWarmStarted.inc(started.units);
-      logger.info({ partition, ...started }, 'series begin with a history');
+      logger.info({ partition, ...started }, 'series start with a history');
     },
     timesWithoutZone() {
       logger.warn('times without a zone are read as UTC: set input.time_zone, or send them with their zone');
@@ -144,7 +144,7 @@ function misplacedReport(metrics: Metrics, logger: Logger) {
     metrics.seriesMisplaced.inc({ reason: found.reason });
     if (++misplaced <= MISPLACED_LOGGED) logger.warn(found, 'a series may be in several partitions');
     if (misplaced === MISPLACED_LOGGED)
-      logger.warn('further series that may be in several partitions are counted only');
+      logger.warn('further series that may be in several partitions are only counted');
   };
 }
 

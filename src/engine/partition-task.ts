@@ -62,7 +62,7 @@ export class PartitionTask {
   readonly #sleeper = new WakeableSleep();
   readonly #failing = new FailingRecords();
   readonly #commits: CommitWatch;
-  /** Times of the first records of the transaction that commits, and of the next one; null where there are none. */
+  /** Times of the first records of the transaction that commits, and of the next one; null if there are none. */
   #fronts: readonly [committing: number | null, pending: number | null] = [null, null];
   /** The transaction that is tried now; null before the restore. */
   #tried: TriedRecords | null = null;
@@ -90,7 +90,7 @@ export class PartitionTask {
     this.finished = this.#run();
   }
 
-  /** Why its transactions make no progress; null where they do. */
+  /** Why its transactions make no progress; null if they do. */
   get stalled(): Error | null {
     return this.#commits.stalled;
   }

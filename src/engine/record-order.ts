@@ -22,7 +22,7 @@ interface RecordOrderOptions {
 
 /**
  * Partitions of an input that one worker passes on in the order of their record times, the oldest first: a series
- * without keys lies in several of them, and what is passed on after a newer observation of it is late.
+ * without keys is in several of them, and what is passed on after a newer observation of it is late.
  *
  *   partition 0   12:00  12:02  12:04          12:00 of 0, then 12:01 of 1, then 12:02 of 0, ...
  *   partition 1   12:01  12:03  12:05

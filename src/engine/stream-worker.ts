@@ -52,7 +52,7 @@ export interface WorkerOptions {
 
 export interface WorkerReports {
   assigned(partitions: readonly number[]): void;
-  /** Kafka is out of reach (`error`) or back (null). */
+  /** Kafka cannot be reached (`error`) or back (null). */
   connection(error: Error | null): void;
   /** Records of a partition arrived, whose end was `endOffset` then. */
   fetched(partition: number, endOffset: number): void;
@@ -115,7 +115,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       assigned = true;
       reports.assigned(partitions);
       if (partitions.some((partition) => partition >= partitionCount)) {
-        const text = `topic ${options.stream.topics.observations} has got more than ${partitionCount} partitions`;
+        const text = `topic ${options.stream.topics.observations} has more than ${partitionCount} partitions now`;
         finish(new ServiceError('topic-mismatch', `${text}; the worker must check all topics again`));
         return;
       }
@@ -140,7 +140,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   return {
     finished,
     notReady() {
-      if (connectionError !== null) return [`Kafka is out of reach: ${connectionError.message}`];
+      if (connectionError !== null) return [`Kafka cannot be reached: ${connectionError.message}`];
       if (!assigned) return ['the consumer group has not assigned partitions yet'];
       return whyPartitionsWait(tasks, stalled, [scoring.taskOptions.memory.reason(), log.delayedBy()]);
     },

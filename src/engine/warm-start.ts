@@ -48,7 +48,7 @@ const AGREEMENT_STEPS = 3;
 
 /**
  * Writes the state that series without one have after a history, scored by the code of the stream, to the changelog.
- * Their scores are not published. The partition must be restored afterwards. Returns false where nothing was to do.
+ * Their scores are not published. The partition must be restored afterwards. Returns false if nothing was to do.
  */
 export async function fillFromHistory(
   session: PartitionSession,

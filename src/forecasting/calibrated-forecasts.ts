@@ -3,7 +3,7 @@ import type { Inference } from './forecaster.ts';
 import { type ForecastPoint, forecastModelQuantiles } from './model-quantiles.ts';
 import { quantileFunction } from './quantiles.ts';
 
-/** The forecast of one horizon: `h` numbers each; NaN where the context has no observation. */
+/** The forecast of one horizon: `h` numbers each; NaN if the context has no observation. */
 export interface HorizonForecast {
   /** The median. */
   readonly mean: Float64Array;

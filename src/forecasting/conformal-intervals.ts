@@ -19,7 +19,7 @@ export const FOLDS_MAX = 8;
 /** Shortest horizon of a fold: shorter ones give too few scores. */
 const FOLD_STEPS_MIN = 8;
 /**
- * Folds lie within this many contexts before the cutoff. Clients cut histories to three contexts; the first fold needs
+ * Folds are within this many contexts before the cutoff. Clients cut histories to three contexts; the first fold needs
  * one of them.
  */
 const FOLD_CONTEXTS = 2;
@@ -27,7 +27,7 @@ const FOLD_CONTEXTS = 2;
 const SCORE_MAX = 4;
 
 interface Fold extends ForecastPoint {
-  /** NaN where nothing was observed. */
+  /** NaN if nothing was observed. */
   scores: Float32Array;
 }
 

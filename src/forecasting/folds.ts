@@ -10,7 +10,7 @@ export interface FoldPlan<F> {
   readonly horizon: number;
   /** Context length of a fold; at most the longest bucket. */
   contextLengthOf(fold: F): number;
-  /** Writes the context, oldest first, NaN where missing, into a target of that length. */
+  /** Writes the context, oldest first, NaN if missing, into a target of that length. */
   fill(fold: F, target: Float32Array): void;
   /** Runs the model: `rows * horizon` numbers, or that times the number of quantiles. */
   forecast(batch: ForecastBatch, quantiles: Quantiles): Promise<Float32Array>;
@@ -20,7 +20,7 @@ export interface FoldPlan<F> {
   readonly timeOf?: ((fold: F) => number) | undefined;
   /** Rows in flight at most: one batch at least, two by default. */
   readonly rowsInFlightMax?: number | undefined;
-  /** Receives a fold's forecast; null where its context has no observation. */
+  /** Receives a fold's forecast; null if its context has no observation. */
   accept(fold: F, forecast: Float32Array | null): void;
 }
 

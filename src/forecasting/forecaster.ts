@@ -20,7 +20,7 @@ export interface ForecastBatch {
   readonly rows: number;
   /** One of `contextBuckets`. */
   readonly contextLength: number;
-  /** `rows * contextLength`, row-major, oldest first; NaN where nothing was observed. */
+  /** `rows * contextLength`, row-major, oldest first; NaN if nothing was observed. */
   readonly values: Float32Array;
   /** Steps to forecast, 1..horizonMax. */
   readonly horizon: number;

@@ -5,7 +5,7 @@ interface SeriesCutoff {
 }
 
 interface GroupPoint extends SeriesCutoff {
-  /** The cutoff on the common time axis. The cutoff of a series that ended before it lies beyond its end. */
+  /** The cutoff on the common time axis. The cutoff of a series that ended before it is beyond its end. */
   readonly time: number;
   /** Index of the requested point; null for a member that serves as context only. */
   readonly requested: number | null;

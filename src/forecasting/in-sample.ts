@@ -5,11 +5,11 @@ import { type ForecastPoint, forecastModelQuantiles, type ModelQuantiles } from 
 
 /** Effects of exogenous variables on a history that is forecast at many cutoffs. Arrays are as long as the series. */
 export interface ExogenousEffects {
-  /** The effect that is subtracted from the series before the model is applied; null where none is. */
+  /** The effect that is subtracted from the series before the model is applied; null if none is. */
   readonly subtracted: Float64Array | null;
   /**
    * The effect that is added to the forecasts of the model.
-   * @param residuals of the model, NaN where there is no forecast
+   * @param residuals of the model, NaN if there is no forecast
    */
   added(residuals: Float64Array): Promise<Float64Array>;
   /** Relative weights of the variables; available after `added`. */
@@ -22,9 +22,9 @@ export interface ExogenousEffects {
 
 /** In-sample forecasts of a history. Arrays are as long as the series. */
 export interface InSampleForecast {
-  /** NaN where the context has no observation. */
+  /** NaN if the context has no observation. */
   readonly forecast: Float64Array;
-  /** Observation - forecast; NaN where either is missing. */
+  /** Observation - forecast; NaN if either is missing. */
   readonly residual: Float64Array;
   /** From this position on forecasts use earlier values; before it, later ones. */
   readonly forwardStart: number;
@@ -42,7 +42,7 @@ interface InSampleSettings {
 /**
  * Forecasts every value of a history from other values: from earlier ones, and at the beginning, where these are too
  * few, from later ones (backcasting, as Box and Jenkins start their residuals). Members of a group are backcast alone.
- * @param series oldest first, NaN where missing
+ * @param series oldest first, NaN if missing
  */
 export async function forecastInSample(
   series: readonly ArrayLike<number>[],

@@ -36,7 +36,7 @@ interface BacktestPlan {
   readonly offsets: readonly number[];
   /**
    * Where the present correction is backtested on a fine forecast of a week ago: the days before a weekend contain no
-   * information on the weekend, the last weekend does. Null where the lookback is shorter.
+   * information on the weekend, the last weekend does. Null if the lookback is shorter.
    */
   readonly weekAgo: { readonly offset: number; readonly context: number } | null;
 }
@@ -63,7 +63,7 @@ export function canAggregate(cutoff: number, h: number, { stride, day }: Tempora
 }
 
 /**
- * The aggregated series before `cutoff`: means of whole blocks, the last ending at the cutoff, oldest first; NaN where
+ * The aggregated series before `cutoff`: means of whole blocks, the last ending at the cutoff, oldest first; NaN if
  * nothing was observed.
  */
 export function aggregateBefore(

@@ -9,7 +9,7 @@ import { makeBatchTable, NEWEST_BATCH } from './sql/tables.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Stores a batch in one transaction, except rows that are there already. */
+/** Stores a batch in one transaction, except rows that exist. */
 export async function appendBatch(
   sql: HistoryWritingSql,
   batch: HistoryBatch,

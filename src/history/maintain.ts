@@ -57,7 +57,7 @@ export async function dropExcess(database: HistoryDatabase, bounds: HistoryBound
   }
 }
 
-/** Drops the oldest parts that hold a share of all scores, but not the newest part. Returns false where that is all. */
+/** Drops the oldest parts that hold a share of all scores, but not the newest part. Returns false if that is all. */
 async function dropOldest(sql: HistorySql, share: number): Promise<boolean> {
   const parts = (await listParts(sql)).filter((part) => part.rows > 0);
   let excess = share * parts.reduce((sum, { rows }) => sum + rows, 0);

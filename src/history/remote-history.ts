@@ -97,7 +97,7 @@ export class RemoteHistory implements HistoryFeed {
     };
   }
 
-  /** Another reason is the same trouble: it counts from its begin. */
+  /** Another reason belongs to the same problem, which counts from its start. */
   #note(reason: string | null): void {
     this.#problem = reason === null ? null : { reason, sinceMs: this.#problem?.sinceMs ?? Date.now(), due: null };
   }

@@ -20,7 +20,7 @@ export interface IncidentMember {
   readonly atMs: number;
   /** By its first revision. */
   readonly strength: number | null;
-  /** Left out by earlier versions. */
+  /** Omitted by earlier versions. */
   readonly threshold?: number | null;
   readonly startedAtMs: number;
   readonly updatedAtMs: number;

@@ -22,7 +22,7 @@ export const NAMED_CHARACTERS_MAX = 256 * 1024;
 export const QUIET_MS = 60_000;
 /** At most so often a revision of an incident that is open. */
 export const UPDATE_MS = 1_000;
-/** Onsets of one incident lie within so many beginnings: it takes in no more after that. */
+/** Onsets of one incident are within so many beginnings: it takes in no more after that. */
 const SPAN_BEGINNINGS = 40;
 const FORMAT = 1;
 
@@ -54,7 +54,7 @@ export interface IncidentStateOptions {
   readonly quietMs?: number | null;
   /** False events of the whole fleet that its target rates allow; null if its size is not known. */
   readonly targetPerMs?: () => number | null;
-  /** Hints about what depends on what: events of one incident stay together, whatever becomes of its hints. */
+  /** Hints about what depends on what: events of one incident stay together, even if its hints change. */
   readonly dependencies?: Dependencies;
 }
 

@@ -22,7 +22,7 @@ const UNTIL_BROKER_IS_BACK: Backoff = { initialMs: 100, delayMsMax: 1_000, total
 export interface PartitionSession {
   readonly partition: number;
   /**
-   * The committed input offset; null where the group has none. It is read after fencing, so that no earlier owner can
+   * The committed input offset; null if the group has none. It is read after fencing, so that no earlier owner can
    * move it.
    */
   readonly committedOffset: number | null;
@@ -80,7 +80,7 @@ export interface CommitReport {
 
 /**
  * Takes over a partition: fences the earlier owners first, then reads the committed offset, so that no earlier owner
- * can move it. Retries while Kafka is out of reach, until `signal` aborts. Then it throws the reason of `signal`.
+ * can move it. Retries while Kafka cannot be reached, until `signal` aborts. Then it throws the reason of `signal`.
  * `onFailure` receives the reason of each failed attempt, and of what a call of the session retries; the log, what is
  * new.
  */

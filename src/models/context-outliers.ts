@@ -7,7 +7,7 @@ const DEVIATIONS_MAX = 32;
 /** A last value is held when it leaps this many times as far as the largest earlier steps. */
 const LEAP_RATIO = 1.5;
 /**
- * One value or step in so many may have been such a leap before, and is left out of the comparison. Below this number
+ * One value or step in so many may have been such a leap before, and is omitted of the comparison. Below this number
  * of observed values a leap, or an excursion, is nothing unusual.
  */
 const LEAP_VALUES = 64;
@@ -68,7 +68,7 @@ function isObserved(value: number): boolean {
   return value - value === 0;
 }
 
-/** null where there are too few values for a range. */
+/** null if there are too few values for a range. */
 function rangeOf(context: Float32Array): Range | null {
   const [highest, lowest] = [noLargest(OUTLIERS_MAX), noLargest(OUTLIERS_MAX)];
   let count = 0;
@@ -122,7 +122,7 @@ function isBeyond(context: Float32Array, at: number, leaps: number): boolean {
   return true;
 }
 
-/** Room for the largest numbers, one more than are left out, ascending. */
+/** Room for the largest numbers, one more than are omitted, ascending. */
 function noLargest(leftOut: number): Float64Array {
   return new Float64Array(leftOut + 1).fill(Number.NEGATIVE_INFINITY);
 }

@@ -22,7 +22,7 @@ const FLOAT32_MAX = 2 ** 127 * (2 - 2 ** -23);
  * finite by 0, in place, and scales rows of huge or tiny values to about 1: a graph squares its inputs, and the square
  * of 2^64 (a common sentinel value) overflows float32. The scale is a power of two, so that nothing is rounded.
  * Ordinary rows stay as they are.
- * @param values `rows * contextLength`, row-major, NaN where nothing was observed
+ * @param values `rows * contextLength`, row-major, NaN if nothing was observed
  */
 export function scaleContexts(values: Float32Array, contextLength: number): GraphContexts {
   const observed = new Float32Array(values.length);

@@ -48,7 +48,7 @@ async function load({ model, opening }: ThreadModel): Promise<LoadedModel> {
   return loaded;
 }
 
-/** null where the model has no graph of medians. */
+/** null if the model has no graph of medians. */
 async function openMedian(loaded: LoadedModel): Promise<InferenceSession | null> {
   const { graphPath, manifest } = loaded.model;
   if (manifest.median === null) return null;

@@ -4,7 +4,7 @@ import { type ModelManifest, ROWS_UNIT } from './manifest.ts';
 /** An input or output of a graph, as described by the runtime. */
 interface GraphPort {
   readonly name: string;
-  /** Element type; absent where it is no tensor. */
+  /** Element type; absent if it is no tensor. */
   readonly type?: string;
 }
 

@@ -19,7 +19,7 @@ export interface RunRequest {
   readonly contextLength: number;
   /** A multiple of the model's patch. */
   readonly horizon: number;
-  /** `rows * contextLength`, NaN where nothing was observed. */
+  /** `rows * contextLength`, NaN if nothing was observed. */
   readonly values: Float32Array<ArrayBuffer>;
   /** Every quantile, or the median alone. */
   readonly quantiles: 'all' | 'median';

@@ -20,7 +20,7 @@ export interface ModelManifest {
   readonly graph: string;
   /** SHA-256 of the graph, lower-case hex: the digest of the model. */
   readonly sha256: string;
-  /** The same network with its median as the only output, equal to the bit; null where there is none. */
+  /** The same network with its median as the only output, equal to the bit; null if there is none. */
   readonly median: MedianGraph | null;
   /** Digest that the state of a stream has for this model, so that it continues; null: `sha256`. */
   readonly state: string | null;
@@ -43,7 +43,7 @@ export interface ModelManifest {
   /** Most members of a group; only where `inputs` has a `group`. */
   readonly membersMax?: number;
   readonly output: string;
-  /** null where the model cannot be fine-tuned. */
+  /** null if the model cannot be fine-tuned. */
   readonly tuning: TuningGraphs | null;
   readonly parameters: number;
   readonly license: string;
@@ -176,7 +176,7 @@ export async function readModelFolder(folder: string): Promise<ModelManifest> {
   return reading.manifest;
 }
 
-/** The problem of a file with a known digest; null where there is none. */
+/** The problem of a file with a known digest; null if there is none. */
 async function fileProblem(folder: string, { graph, sha256 }: GraphFile): Promise<string | null> {
   try {
     const digest = createHash('sha256');

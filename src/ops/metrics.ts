@@ -43,25 +43,25 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     pointsReceived: counter('points_received_total', 'Points of metric pipelines, by outcome', 'format', 'outcome'),
     sourcePoints: counter('source_points_total', 'Points polled from Prometheus, by outcome', 'source', 'outcome'),
     sourceFailures: counter('source_failures_total', 'Queries of Prometheus that failed', 'source'),
-    sourceBehindSeconds: gauge('source_behind_seconds', 'Event time by which written points lag behind', 'source'),
+    sourceBehindSeconds: gauge('source_behind_seconds', 'Lag of written points in event time', 'source'),
     // The HTTP interface.
     httpRequests: counter('http_requests_total', 'Requests answered, by route and status', 'route', 'status'),
-    httpRequestSeconds: histogram('http_request_seconds', 'From a request to its answer', REQUEST_SECONDS, 'route'),
-    tokens: counter('tokens_total', 'Tokens of answered calls by key, beyond a hundred keys as other', 'key'),
-    storeSeconds: histogram('store_seconds', 'Statements and transactions', STORE_SECONDS, 'operation'),
+    httpRequestSeconds: histogram('http_request_seconds', 'Duration of a request', REQUEST_SECONDS, 'route'),
+    tokens: counter('tokens_total', 'Tokens of answered calls by key; other after a hundred keys', 'key'),
+    storeSeconds: histogram('store_seconds', 'Duration of statements and transactions', STORE_SECONDS, 'operation'),
     // Jobs that this process ran; see also collectService().
-    jobs: counter('jobs_total', 'Jobs that ended here, by task and outcome', 'task', 'outcome'),
-    jobAttempts: counter('job_attempts_total', 'Attempts at jobs of this process, by task', 'task'),
+    jobs: counter('jobs_total', 'Jobs that ended in this process, by task and outcome', 'task', 'outcome'),
+    jobAttempts: counter('job_attempts_total', 'Attempts of this process to run a job, by task', 'task'),
     jobSeconds: histogram('job_seconds', 'Duration of a run of a job, by task', JOB_SECONDS, 'task'),
     // The history.
     historyScores: counter('history_scores_total', 'Scores stored in the history'),
     historyStalled: gauge('history_stalled', '1 while nothing can be added to the history, else 0'),
     // Fine-tunings, including those of jobs. One that waits for its child process counts as running.
     tunings: counter('tunings_total', 'Fine-tunings that ended, by outcome', 'outcome'),
-    tuningSteps: counter('tuning_steps_total', 'Steps that fine-tunings made'),
-    tuningSeconds: histogram('tuning_seconds', 'Duration of a fine-tuning, waiting not counted', TUNING_SECONDS),
+    tuningSteps: counter('tuning_steps_total', 'Steps of fine-tunings'),
+    tuningSeconds: histogram('tuning_seconds', 'Duration of a fine-tuning, without waiting', TUNING_SECONDS),
     tuningsRunning: gauge('tunings_running', 'Fine-tunings in progress'),
-    tuningsWaiting: gauge('tunings_waiting', 'Fine-tunings that wait for their turn'),
+    tuningsWaiting: gauge('tunings_waiting', 'Waiting fine-tunings'),
     // Alerts: from events to receivers.
     alertEvents: counter('alert_events_total', 'Events that the alerts have read, by type', 'type'),
     alertIncidents: counter('alert_incidents_total', 'Incidents that the alerts have read, by type', 'type'),
@@ -75,7 +75,7 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     remoteWriteSamples: counter('remote_write_samples_total', 'Samples of value bands, by outcome', 'outcome'),
     remoteWriteStalled: gauge('remote_write_stalled', '1 while bands of a partition cannot be written, else 0'),
     // Inference; see also collectForecasts().
-    forecastLatencySeconds: histogram('forecast_latency_seconds', 'From request to forecasts', FORECAST_SECONDS),
+    forecastLatencySeconds: histogram('forecast_latency_seconds', 'Duration of a forecast request', FORECAST_SECONDS),
   };
 }
 
@@ -94,38 +94,38 @@ function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf
   return {
     // Input records.
     recordsConsumed: counter('records_consumed_total', 'Input records processed'),
-    recordsRepartitioned: counter('records_repartitioned_total', 'Input records that were rekeyed, to be scored'),
+    recordsRepartitioned: counter('records_repartitioned_total', 'Input records that were rekeyed'),
     scores: counter('scores_total', 'Scores by state', 'state'),
     anomalies: counter('anomalies_total', 'Scores flagged as anomalies'),
     alarms: counter('alarms_total', 'Scores with an alarm'),
     anomalyEvents: counter('events_total', 'Records of events by type: opened, updated, closed', 'type'),
     deadLetters: counter('dead_letters_total', 'Dead letters by reason, late records included', 'reason'),
     skippedOffsets: counter('skipped_offsets_total', 'Input offsets that were lost or skipped'),
-    skippedRanges: counter('skipped_ranges_total', 'Ranges of such offsets, each with a dead letter'),
+    skippedRanges: counter('skipped_ranges_total', 'Ranges of lost or skipped offsets, each with a dead letter'),
     duplicates: counter('duplicates_total', 'Observations dropped as duplicates of a time step'),
-    gapStepsFilled: counter('gap_steps_filled_total', 'Missing grid steps filled with missing values'),
-    withoutValue: counter('without_value_total', 'Records, or steps, without a value: NaN, tombstones, starts'),
-    inputStoppedSeconds: gauge('input_stopped_seconds', 'Time without a record, once a live input stopped; else 0'),
+    gapStepsFilled: counter('gap_steps_filled_total', 'Missing time steps, filled with missing values'),
+    withoutValue: counter('without_value_total', 'Records or steps without a value: NaN, tombstones, first points'),
+    inputStoppedSeconds: gauge('input_stopped_seconds', 'Time since the last record if a live input stopped, else 0'),
     inputDiagnostics: gauge('input_findings', 'Settings that do not fit the input, by kind', 'kind'),
-    detectorChanges: counter('detector_changes_total', 'Changes of the detectors in a running worker', 'outcome'),
+    detectorChanges: counter('detector_changes_total', 'Changes of the detectors, by outcome', 'outcome'),
     backfills: counter('series_backfilled_total', 'Series calibrated again on their kept values'),
-    backfillsWaiting: gauge('backfills_waiting', 'Series and groups that wait for that calibration', 'partition'),
+    backfillsWaiting: gauge('backfills_waiting', 'Series and groups that wait to be calibrated again', 'partition'),
     seriesRestarts: counter('series_restarts_total', 'Series that started over, by reason', 'reason'),
-    seriesWarmStarted: counter('series_warm_started_total', 'Series and groups that began with a history'),
+    seriesWarmStarted: counter('series_warm_started_total', 'Series and groups that started with a history'),
     seriesMisplaced: counter('series_misplaced_total', 'Series that may be in several partitions, by reason', 'reason'),
     seriesForgotten: counter('series_forgotten_total', 'Series and groups dropped: idle, or to make room', 'reason'),
     lagRecords: gauge('lag_records', 'Input records between the committed offset and the end', 'partition'),
     newestEventTime: gauge('newest_event_time_seconds', 'Event time of the newest committed score, Unix', 'partition'),
-    fetchSeconds: histogram('fetch_seconds', 'Duration of a fetch, with up to 0.1 s of waiting', COMMIT_SECONDS),
+    fetchSeconds: histogram('fetch_seconds', 'Duration of a fetch, including up to 0.1 s of waiting', COMMIT_SECONDS),
     // Transactions and state.
     commitSeconds: histogram('commit_seconds', 'Duration of a transaction', COMMIT_SECONDS),
     commitRecords: histogram('commit_records', 'Input records in a transaction', COMMIT_RECORDS),
     restoreSeconds: histogram('restore_seconds', 'Duration of restoring a partition', RESTORE_SECONDS),
     restoreProgress: gauge('restore_progress', 'Share of the changelog that a restore has read', 'partition'),
-    partitionRetries: counter('partition_retries_total', 'Times a partition discarded and restored its state'),
+    partitionRetries: counter('partition_retries_total', 'Restores of a partition that discarded its state'),
     stateBytes: gauge('state_bytes', 'Memory of the series of a partition', 'partition'),
-    unitsHeld: gauge('units_held', 'Series scored alone, and groups, in memory', 'partition'),
-    deltaLogBytes: gauge('journal_bytes', 'Open states in the changelog, replaced ones included', 'partition'),
+    unitsHeld: gauge('units_held', 'Series outside groups, and groups, in memory', 'partition'),
+    deltaLogBytes: gauge('journal_bytes', 'Open states in the changelog, including replaced ones', 'partition'),
   };
 }
 
@@ -144,7 +144,7 @@ export function collectIncidents(
   figures: () => { readonly open: number; readonly events: number } | null,
 ): void {
   const gauge = readGauges(registry, figures);
-  gauge('incidents_open', 'Incidents that are open, those of one event among them', (read) => read?.open ?? 0);
+  gauge('incidents_open', 'Open incidents, including those of one event', (read) => read?.open ?? 0);
   gauge('incident_open_events', 'Events of open incidents', (read) => read?.events ?? 0);
 }
 
@@ -162,7 +162,7 @@ function readGauges<F>(registry: Registry, read: () => F) {
 /** Registers the gauges of the alerts. `figures` is called at each scrape. */
 export function collectAlerts({ registry }: Pick<Metrics, 'registry'>, figures: () => AlertGauges): void {
   const gauge = readGauges(registry, figures);
-  gauge('alerts_open', 'Events that are open, counted once a route', ({ open }) => open);
+  gauge('alerts_open', 'Open events, counted once for each route', ({ open }) => open);
   gauge('alert_dead_letters', 'Notifications that failed and are kept', ({ deadLetters }) => deadLetters);
   new Gauge({
     ...named('alert_queue_notifications', 'Notifications that wait for their receiver'),
@@ -180,11 +180,11 @@ const named = (name: string, help: string) => ({ name: `tidewatch_${name}`, help
 export const SCORE_GAUGES = {
   grade: named('grade', 'How unusual the newest observation is, 0 to 1'),
   expected: named('expected', 'Forecast of the newest observation'),
-  lower: named('lower', 'Lower bound of its interval'),
-  upper: named('upper', 'Upper bound of its interval'),
+  lower: named('lower', 'Lower bound of the interval of the newest observation'),
+  upper: named('upper', 'Upper bound of the interval of the newest observation'),
   scoredTime: named('scored_time_seconds', 'Event time of the newest observation, Unix'),
   openEvent: named('open_event', '1 while an event of a series, group or detector is open'),
-  leftOut: named('scores_left_out', 'Series, and open events, beyond the limit of a scrape'),
+  leftOut: named('scores_left_out', 'Series and open events omitted from a scrape'),
 };
 
 export interface AlertGauges {
@@ -214,9 +214,9 @@ export function collectForecasts({ registry }: Pick<Metrics, 'registry'>, sums: 
         this.inc(read(sums()));
       },
     });
-  total('forecast_runs_total', 'Runs of a model, each of one batch', ({ runs }) => runs);
-  total('forecast_rows_total', 'Forecasts made: rows of those batches', ({ forecasts }) => forecasts);
-  total('forecast_run_seconds_total', 'Time inside the models, all threads', ({ runMs }) => runMs / 1_000);
+  total('forecast_runs_total', 'Runs of the models, each of one batch', ({ runs }) => runs);
+  total('forecast_rows_total', 'Forecasts', ({ forecasts }) => forecasts);
+  total('forecast_run_seconds_total', 'Time of runs of the models, all threads', ({ runMs }) => runMs / 1_000);
   total('forecast_cpu_seconds_total', 'Processor time of the inference threads', ({ cpuMs }) => cpuMs / 1_000);
   const gauge = readGauges(registry, sums);
   gauge('forecast_rows_waiting', 'Forecasts that wait for an inference thread', ({ rowsWaiting }) => rowsWaiting);
@@ -252,9 +252,9 @@ export function collectService({ registry }: Pick<Metrics, 'registry'>, read: ()
         else this.set(of(state));
       },
     });
-  gauge('jobs_pending', 'Jobs that wait, of all replicas', ({ jobsPending }) => jobsPending);
-  gauge('jobs_running', 'Jobs that run, of all replicas', ({ jobsRunning }) => jobsRunning);
-  gauge('job_oldest_pending_seconds', 'Age of the oldest job that waits', (state) => state.oldestPendingMs / 1_000);
+  gauge('jobs_pending', 'Waiting jobs of all replicas', ({ jobsPending }) => jobsPending);
+  gauge('jobs_running', 'Running jobs of all replicas', ({ jobsRunning }) => jobsRunning);
+  gauge('job_oldest_pending_seconds', 'Age of the oldest waiting job', (state) => state.oldestPendingMs / 1_000);
   gauge('body_bytes', 'Memory of request bodies', ({ bodyBytes }) => bodyBytes);
 }
 

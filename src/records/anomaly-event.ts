@@ -54,7 +54,7 @@ export interface AnomalyEvent {
   readonly detector: string;
   /** null for an event of a group, and for one of a whole detector. */
   readonly series: string | null;
-  /** null where the series is scored alone, and for an event of a whole detector. */
+  /** null if the series is scored alone, and for an event of a whole detector. */
   readonly group: string | null;
   readonly kind: EventKind;
   readonly direction: EventDirection;
@@ -74,7 +74,7 @@ export interface AnomalyEvent {
   readonly endedAtMs: number | null;
   /** The highest of its alarms; null for an event that is none of unusual values. */
   readonly severity: number | null;
-  /** The highest of its alarms; null where the severity is. */
+  /** The highest of its alarms; null if the severity is. */
   readonly grade: number | null;
   /** At the peak; of its most unusual member where it is a group's. */
   readonly value: number | null;
@@ -90,7 +90,7 @@ export interface AnomalyEvent {
   readonly closeReason: CloseReason | null;
   /** One sentence: what was seen, what was expected. */
   readonly summary: string;
-  /** Rarity of the peak in its series, such as `highest in 14 days`; null where it is not. */
+  /** Rarity of the peak in its series, such as `highest in 14 days`; null if it is not. */
   readonly unusual: string | null;
   /** Members of a group, the largest share first; empty for a series. */
   readonly members: readonly EventMember[];
@@ -98,11 +98,11 @@ export interface AnomalyEvent {
   /** Number of series that have stopped, if the detector pauses in a partition; otherwise null. */
   readonly seriesCount: number | null;
   /**
-   * Labels of the series, its name as `__name__`, or what the series of the group have in common; empty where series
+   * Labels of the series, its name as `__name__`, or what the series of the group have in common; empty if series
    * have none.
    */
   readonly seriesLabels: Readonly<Record<string, string>>;
-  /** Unit of the values, such as `bytes`; null where the detector names none. */
+  /** Unit of the values, such as `bytes`; null if the detector names none. */
   readonly unit: string | null;
   /** Event time of the first value that is back, of an open event; otherwise null. */
   readonly recoveringSinceMs: number | null;
@@ -137,7 +137,7 @@ export function withEventDefaults(raw: object | null): object {
   return { ...raw, ...EVENT_DEFAULTS, ...alarms, ...known };
 }
 
-/** Labels of a detector that help whoever is on call: the first that there is of each list. */
+/** Labels of a detector that help the person on call: the first that exists of each list. */
 const LABELS = {
   runbook: ['runbook_url', 'runbook'],
   nextStep: ['next_step', 'action'],

@@ -68,7 +68,7 @@ export interface DeadLetter {
   };
   readonly key: Buffer | null;
   readonly value: Buffer | null;
-  /** null where the record has none. */
+  /** null if the record has none. */
   readonly series: string | null;
   readonly detector: string | null;
   /** Time at which the record was refused, milliseconds since the epoch. */

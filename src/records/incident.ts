@@ -68,7 +68,7 @@ export interface Incident {
   readonly endedAtMs: number | null;
   /** The incident that it is part of from now on; null unless it is merged. */
   readonly mergedInto: string | null;
-  /** The highest of its events; null where none has one. */
+  /** The highest of its events; null if none has one. */
   readonly severity: number | null;
   readonly grade: number | null;
   readonly eventCount: number;

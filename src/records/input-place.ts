@@ -4,7 +4,7 @@ export interface InputPlace {
 }
 
 /**
- * The offset of a record that lies in another partition than the state of its series does since the input got more
+ * The offset of a record that is in another partition than the state of its series does since the input got more
  * partitions: one number below every offset, which encodes both. Numbers of one partition ascend as its offsets do.
  */
 export function offsetElsewhere(partition: number, offset: number): number {

@@ -46,14 +46,14 @@ export interface ScoreRecord {
   readonly detector: string;
   readonly model: string;
   readonly modelDigest: string;
-  /** The group that was scored together; null where each series is scored alone. */
+  /** The group that was scored together; null if each series is scored alone. */
   readonly group: string | null;
   /** Event time, integer milliseconds since the epoch. */
   readonly timestampMs: number;
   readonly value: number;
   readonly forecast: number | null;
   /**
-   * Bounds of the interval at `level`; an observation strictly outside is an anomaly. null where a group is scored
+   * Bounds of the interval at `level`; an observation strictly outside is an anomaly. null if a group is scored
    * together.
    */
   readonly lo: number | null;
@@ -62,7 +62,7 @@ export interface ScoreRecord {
   readonly level: number;
   /** Standardised residual z of this observation. */
   readonly anomalyScore: number | null;
-  /** Standardised score of the whole group at this time step; null where each series is scored alone. */
+  /** Standardised score of the whole group at this time step; null if each series is scored alone. */
   readonly accumulatedAnomalyScore: number | null;
   readonly anomaly: boolean;
   /**
@@ -70,7 +70,7 @@ export interface ScoreRecord {
    * alarms are off.
    */
   readonly grade: number | null;
-  /** Amount of unusual behaviour of the series (or group), >= 0, unbounded; null where the grade is. */
+  /** Amount of unusual behaviour of the series (or group), >= 0, unbounded; null if the grade is. */
   readonly severity: number | null;
   /** The threshold of the target rate of false alarms is exceeded. */
   readonly alarm: boolean;
@@ -101,7 +101,7 @@ export function isSilence({ state }: Pick<ScoreRecord, 'state'>): boolean {
 }
 
 /**
- * Whether people are shown the record: its alarm, or where alarms are off, that it lies outside its interval; and that
+ * Whether people are shown the record: its alarm, or where alarms are off, that it is outside its interval; and that
  * a series stopped, or sends again.
  */
 export function isFlagged(score: Pick<ScoreRecord, 'grade' | 'alarm' | 'anomaly' | 'state'>): boolean {

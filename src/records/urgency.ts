@@ -7,7 +7,7 @@ const WARNING_FROM = 0.5;
 const ERROR_FROM = 0.8;
 const CRITICAL_FROM = 0.9;
 
-/** @param grade null where there is no forecast, or alarms are off */
+/** @param grade null if there is no forecast, or alarms are off */
 export function urgency(grade: number | null): Urgency {
   if (grade === null || grade < WARNING_FROM) return 'usual';
   if (grade < ERROR_FROM) return 'warning';

@@ -116,7 +116,7 @@ export class Turns {
       .map((owner) => ({ owner, ...this.#held.get(owner)! }))
       .sort((a, b) => a.running - b.running || a.begun - b.begun);
     if (next === undefined) return;
-    // From now on, not from when it runs: nobody may come between.
+    // From now on, not from when it runs: no other work runs in between.
     this.#begin(next.owner);
     this.#queues.begin(next.owner);
     this.#beginNext();

@@ -1,4 +1,4 @@
-/** Changes of the kept state since they were last drained: JSON by key; null where an entry was deleted. */
+/** Changes of the kept state since they were last drained: JSON by key; null if an entry was deleted. */
 export type StateChanges = Map<string, string | null>;
 
 export function drainChanges(changes: StateChanges): StateChanges {
@@ -45,7 +45,7 @@ export class Entries<T> {
     return this.#values.values();
   }
 
-  /** Takes a kept entry over; false where it is of another kind. A later one with its key replaces it. */
+  /** Takes a kept entry over; false if it is of another kind. A later one with its key replaces it. */
   restore(key: string, json: string | null): boolean {
     if (!key.startsWith(this.#prefix)) return false;
     const own = key.slice(this.#prefix.length);

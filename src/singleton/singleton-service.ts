@@ -101,7 +101,7 @@ export async function startSingletonService<R extends SingletonRun>(
   });
   return {
     finished,
-    notReady: () => (lost.size > 0 ? ['Kafka is away'] : []),
+    notReady: () => (lost.size > 0 ? ['Kafka is unavailable'] : []),
     run: () => run,
     stop: async () => {
       await change(false, STOPPED);

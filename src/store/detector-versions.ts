@@ -19,7 +19,7 @@ export function listDetectorVersions(sql: Sql): Promise<DetectorVersion[]> {
   );
 }
 
-/** Adds the next version; false where another replica added one of this number before. Forgets the oldest. */
+/** Adds the next version; false if another replica added one of this number before. Forgets the oldest. */
 export async function addDetectorVersion(sql: Sql, added: DetectorVersion): Promise<boolean> {
   const { version, savedAtMs, savedBy, comment, text } = added;
   const rows = await sql.query(

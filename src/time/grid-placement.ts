@@ -19,7 +19,7 @@ interface SeriesGrid {
   readonly originMs: number;
   /** Number of positions so far, at least 1. */
   readonly positions: number;
-  /** Event time of the newest observation; NaN where it is not known. */
+  /** Event time of the newest observation; NaN if it is not known. */
   readonly newestMs: number;
   /** Observations that are further apart never share a time step. */
   readonly jitterMs: number;
@@ -78,7 +78,7 @@ const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', '
 const SUNDAY_MS = 3 * DAY_MS;
 
 /**
- * The step of a frequency that an event time lies in, the same for all series: multiples of a fixed step since 1970,
+ * The step of a frequency that an event time is in, the same for all series: multiples of a fixed step since 1970,
  * weeks that end on the day of their anchor (`W` on Sunday), calendar months and groups of them, weekdays. All in UTC.
  */
 export function gridStepAt(freq: Frequency, timestampMs: number): { readonly startMs: number; readonly endMs: number } {

@@ -17,7 +17,7 @@ export interface TimesDaily {
   readonly days: readonly Weekday[];
   /** Dates on which they begin, as `2026-12-24`, or `12-24` for every year; empty for every date. */
   readonly dates: readonly string[];
-  /** Minutes since midnight. An end that is not after the start lies on the next day. */
+  /** Minutes since midnight. An end that is not after the start is on the next day. */
   readonly from: number;
   readonly to: number;
   /** As in the time zone database: `Europe/Berlin`. */

@@ -178,7 +178,7 @@ function usualText(event: AnomalyEvent): string {
   return lo === '' || hi === '' ? '' : `${lo} to ${hi}`;
 }
 
-/** Larger shares are left out: the two values are clearer. */
+/** Larger shares are omitted: the two values are clearer. */
 const SHARE_MAX = 10;
 
 /** Returns such as `+136 %` of the expected value; empty if that has no meaning. */

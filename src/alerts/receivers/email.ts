@@ -27,7 +27,8 @@ export function sendMail(
   return async (notification, signal) => {
     // The routes file may have lost an address since.
     const to = target.to.filter((address) => notification.to?.includes(address) ?? true);
-    if (to.length === 0) return { kind: 'refused', reason: 'refused', detail: `no longer in to: ${notification.to}` };
+    if (to.length === 0)
+      return { kind: 'refused', reason: 'refused', detail: `no longer a recipient: ${notification.to}` };
     const mail = mailMessage(notification, wordsOf(wording, notification), { ...target, to });
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
@@ -36,7 +37,7 @@ export function sendMail(
       const all = AbortSignal.any([signal, timeout]);
       return outcomeOf(to, await deliver(mail, { target, address, timeoutMs, signal: all }));
     } catch (error) {
-      if (timeout.aborted) return failed(`no end within ${timeoutMs} ms`);
+      if (timeout.aborted) return failed(`not accepted within ${timeoutMs} ms`);
       const { rejectedErrors = [] } = error as SmtpError;
       return rejectedErrors.length === 0 ? judge(error as SmtpError) : outcomeOf(to, rejectedErrors);
     }

@@ -36,7 +36,7 @@ export function openReceiver(settings: ReceiverSettings, guard: AddressGuard): R
 /** Details of failures are short, and hold no word of a secret setting. */
 function withoutSecrets(send: Send, target: ReceiverTarget): Send {
   const words = new SecretWords(secretsOf(target));
-  // Hidden before it is cut: of half a secret nobody knows that it is one.
+  // Hidden before it is cut, because half of a secret is not recognized.
   const shown = (detail: string) => oneLine(words.hide(detail), DETAIL_CHARACTERS_MAX).trim();
   return async (notification, signal) => {
     try {

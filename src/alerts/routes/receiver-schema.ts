@@ -13,7 +13,7 @@ export const PAGERDUTY_URL = 'https://events.pagerduty.com/v2/enqueue';
 const SMTP_PORT = { implicit: 465, starttls: 587, none: 25 } as const;
 
 /** The lengths of Standard Webhooks. */
-const signingSecret = textOf('a secret of 24 to 64 bytes in base64, after whsec_ or not', (secret) => {
+const signingSecret = textOf('a secret of 24 to 64 bytes in base64, with or without whsec_', (secret) => {
   const base64 = secret.replace(/^whsec_/, '');
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length % 4 !== 0) return undefined;
   const { length } = Buffer.from(base64, 'base64');
@@ -31,8 +31,11 @@ const authorization = secretKey(headerValue, 'Value of the header `authorization
 
 const webhook = section(
   {
-    url: secretKey(httpUrl, 'Where messages are posted.', { plain: true, required: true }),
-    secret: secretKey(signingSecret, '24 to 64 bytes in base64, after whsec_ or not; without it nothing is signed.'),
+    url: secretKey(httpUrl, 'URL to which messages are posted.', { plain: true, required: true }),
+    secret: secretKey(
+      signingSecret,
+      '24 to 64 bytes in base64, with or without whsec_. If it is missing, messages are not signed.',
+    ),
     authorization,
   },
   ({ url, secret = null, authorization = null }) =>
@@ -61,7 +64,7 @@ const alertmanager = section(
     severities: defaulted(
       byName(alertName, { pattern: /^(warning|error|critical)$/, expected: 'warning, error or critical', max: 3 }),
       {},
-      'Other words for the label `severity`: { error: warning } where rules know no error.',
+      'Other words for the label `severity`: { error: warning } if rules know no error.',
     ),
   },
   ({ url, authorization = null, alertname, severities }) =>
@@ -86,10 +89,10 @@ const email = section(
   },
   ({ host, tls, port, username, password, from, to }, place) => {
     const hasPassword = place.has('password_env') || place.has('password_file');
-    if (username !== undefined && !hasPassword) place.problem('password_env', 'set, as username is', undefined);
+    if (username !== undefined && !hasPassword) place.problem('password_env', 'set, because username is', undefined);
     if (username === undefined && hasPassword) place.problem('username', 'set', undefined);
     if (username !== undefined && tls === 'none') {
-      place.problem('tls', 'implicit or starttls, as username is set', tls);
+      place.problem('tls', 'implicit or starttls, because username is set', tls);
     }
     if (host === undefined || from === undefined || to === undefined) return undefined;
     const login = username !== undefined && password !== undefined ? { username, password } : null;
@@ -133,7 +136,7 @@ export interface ReadReceiver {
 export const receiver = section(
   {
     name: required(entryName, 'Unique; routes name it.'),
-    webhook: optional(webhook, 'Standard Webhooks (standardwebhooks.com): signed, with an id that repetitions share.'),
+    webhook: optional(webhook, 'Standard Webhooks (standardwebhooks.com): signed, with an id that retries share.'),
     slack: optional(slack, 'An incoming webhook of Slack.'),
     pagerduty: optional(pagerduty, 'PagerDuty Events API v2: one event is one incident.'),
     alertmanager: optional(alertmanager, 'Prometheus Alertmanager, API v2.'),
@@ -141,10 +144,10 @@ export const receiver = section(
     retryForMs: defaulted(
       durationMs,
       '1d',
-      'How long a failed message is repeated before it becomes a dead letter.',
+      'How long a failed message is retried before it becomes a dead letter.',
       'retry_for',
     ),
-    timeoutMs: defaulted(timeout, '10s', 'Of one attempt, to the end of the answer; 100ms to 1min.', 'timeout'),
+    timeoutMs: defaulted(timeout, '10s', 'Limit of one attempt, to the end of the answer; 100ms to 1min.', 'timeout'),
     template: defaulted(
       section(
         {
@@ -157,7 +160,7 @@ export const receiver = section(
         (templates) => templates,
       ),
       {},
-      'The words of a message, as plain text.',
+      'Texts of a message, without markup.',
     ),
   },
   ({ name, retryForMs, timeoutMs, template, ...targets }, place): ReadReceiver | undefined => {

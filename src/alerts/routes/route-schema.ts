@@ -50,15 +50,15 @@ const match = section(
   {
     detector: optional(globs, 'Globs over the names of detectors.'),
     series: optional(series, 'Globs over the id of the series or group, or matchers of its labels: {job=~"web-.*"}.'),
-    kinds: optional(oneOrMore(oneOf(...EVENT_KINDS)), 'What the event looks like.', 'kind'),
+    kinds: optional(oneOrMore(oneOf(...EVENT_KINDS)), 'Kinds of events.', 'kind'),
     directions: optional(oneOrMore(oneOf(...EVENT_DIRECTIONS)), 'Side of the forecast.', 'direction'),
     incidentKinds: optional(
       oneOrMore(oneOf(...INCIDENT_KINDS)),
-      'With `on: incidents`: what makes its events one.',
+      'With `on: incidents`: kinds of incidents.',
       'incident_kind',
     ),
-    severityMin: optional(numberBelow(0, 1e9), 'What has no severity, such as silence, does not match.'),
-    gradeMin: optional(numberBelow(0, 1), 'What has no grade, such as silence, does not match.'),
+    severityMin: optional(numberBelow(0, 1e9), 'Events without severity, such as silence, do not match.'),
+    gradeMin: optional(numberBelow(0, 1), 'Events without grade, such as silence, do not match.'),
     labels: defaulted(byName(globs), {}, 'Labels of the detector, by globs.'),
   },
   ({ detector, series, kinds, directions, incidentKinds, severityMin, gradeMin, labels }): EventMatch => ({
@@ -87,16 +87,12 @@ const OF_EVENTS = ['group_by', 'cool_down'] as const;
 export const route = section(
   {
     name: optional(entryName, 'Unique. Default: the names of its receivers, joined by a dash.'),
-    on: defaulted(
-      oneOf('events', 'incidents'),
-      'events',
-      'What is sent: each event, or incidents with all their events.',
-    ),
-    match: defaulted(match, {}, 'Every condition must hold; without one everything matches.'),
+    on: defaulted(oneOf('events', 'incidents'), 'events', 'Sends each event, or incidents with all their events.'),
+    match: defaulted(match, {}, 'All conditions must match; without one everything matches.'),
     receivers: required(oneOrMore(receiverName), 'Names of receivers.'),
-    continues: defaulted(boolean, false, 'Later routes of the same `on` see it, too.', 'continue'),
-    updates: defaulted(boolean, false, 'Every revision is sent, not only the first and the last.'),
-    groupBy: optional(oneOrMore(groupField), 'Events that share these fields come in one message.'),
+    continues: defaulted(boolean, false, 'Later routes of the same `on` get it, too.', 'continue'),
+    updates: defaulted(boolean, false, 'Sends every revision, not only the first and the last.'),
+    groupBy: optional(oneOrMore(groupField), 'Events that share these fields are sent in one message.'),
     groupWaitMs: optional(
       durationMs,
       'How long a message waits for further events. Default: 30s with `group_by`, 5s on incidents.',
@@ -105,7 +101,7 @@ export const route = section(
     coolDownMs: defaulted(
       durationMs,
       '0s',
-      'The route is silent about a series for so long after an event of it.',
+      'Time after an event in which the route sends nothing about its series.',
       'cool_down',
     ),
     ageLimitMs: optional(
@@ -114,15 +110,16 @@ export const route = section(
       'age_limit',
     ),
     mute: optional(oneOrMore(text), 'Names of `mute_windows`.'),
-    escalate: removed('PagerDuty and Alertmanager escalate what stays open'),
+    escalate: removed('PagerDuty and Alertmanager escalate open alerts'),
   },
   (fields, place) => {
     const { on, match } = fields;
-    if (on === 'events' && match.incidentKinds !== null) place.problem('on', 'incidents, as incident_kind is set', on);
+    if (on === 'events' && match.incidentKinds !== null)
+      place.problem('on', 'incidents, because incident_kind is set', on);
     if (on === 'events' && place.has('group_wait') && !place.has('group_by'))
-      place.problem('group_by', 'set, as group_wait is', undefined);
+      place.problem('group_by', 'set, because group_wait is', undefined);
     for (const key of on === 'incidents' ? OF_EVENTS : []) {
-      if (place.has(key)) place.problem('on', `events, as ${key} is set`, on);
+      if (place.has(key)) place.problem('on', `events, because ${key} is set`, on);
     }
     return { ...fields, groupWaitMs: fields.groupWaitMs ?? GROUP_WAIT_MS[on], place };
   },
@@ -131,7 +128,7 @@ export const route = section(
 export const muteWindow = section(
   {
     name: required(entryName, 'Unique; routes name it.'),
-    series: optional(series, 'Only events of series or groups that these globs or matchers choose. Default: all.'),
+    series: optional(series, 'Only events of series or groups that these globs or matchers select. Default: all.'),
     ...timesKeys,
   },
   ({ name, series, ...fields }, place): MuteWindow | undefined => {

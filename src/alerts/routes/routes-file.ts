@@ -26,9 +26,9 @@ export const routesSchema = section(
   {
     stateTopic: optional(
       topicName,
-      'Compacted topic of what is open and what is not delivered yet. Default: KAFKA_GROUP_ID with -alerts after it.',
+      'Compacted topic of open alerts and undelivered messages. Default: KAFKA_GROUP_ID with -alerts.',
     ),
-    consoleUrl: optional(consoleAddress, 'Where people reach the console: messages link to the pages of their events.'),
+    consoleUrl: optional(consoleAddress, 'Address of the console: messages link to the pages of their events.'),
     allowPrivate: optional(
       oneOrMore(hostToAllow),
       'Hosts that may have private, loopback or link-local addresses, as written in the receivers.',

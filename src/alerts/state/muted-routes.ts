@@ -9,8 +9,8 @@ import type { IncidentEvents } from './incident-events.ts';
 const MINUTE_MS = 60_000;
 
 /**
- * Which routes are muted, by their windows or by people. Windows begin and end with a minute, so they are looked at
- * once in each.
+ * Which routes are muted, by their windows or by people. Windows start and end with a minute, so they are checked once
+ * a minute.
  */
 export class MutedRoutes {
   readonly #routes: readonly AlertRoute[];

@@ -145,7 +145,7 @@ export class Outbox {
   }
 
   /**
-   * Queues the dead letters again, the oldest first. A notice that something is open is left out unless its key is
+   * Queues the dead letters again, the oldest first. A notice that something is open is omitted unless its key is
    * in `open`; without a notice the dead letter is removed. Returns how many were queued.
    */
   redeliver(open: ReadonlySet<string>, nowMs: number): number {

@@ -164,8 +164,8 @@ function checkPresence(value: unknown) {
 }
 
 /**
- * Sets the headers of every answer, also of those that are written past the framework: nobody guesses its type, and
- * nobody keeps it unless the route allows it.
+ * Sets the headers of every answer, also of those that are written past the framework: clients must not guess the type,
+ * and must not cache the answer unless the route allows it.
  */
 function protectAnswers(app: App): void {
   app.addHook('onRequest', async (request, { raw }) => {

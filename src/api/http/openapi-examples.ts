@@ -30,7 +30,7 @@ const EXAMPLES: Readonly<Record<string, object>> = {
 /** Tasks whose jobs take the body of another endpoint. */
 const SYNCHRONOUS_TASKS: Readonly<Record<string, string>> = { '/v2/anomaly_detection': '/v2/online_anomaly_detection' };
 
-/** An example body for a route or a job route; null where there is none. */
+/** An example body for a route or a job route; null if there is none. */
 export function exampleOf(url: string): object | null {
   const task = /^(.*)\/async$/.exec(url)?.[1];
   if (task === undefined) return EXAMPLES[url] ?? null;

@@ -9,15 +9,15 @@ const DOCUMENT = {
     title: 'Tidewatch',
     version: '2',
     description:
-      'Anomaly detection and forecasting of time series. A request holds its series as one flat `y` with `sizes`. ' +
+      'Anomaly detection and forecasting of time series. A request has its series as one flat `y` with `sizes`. ' +
       'Unknown fields are ignored. A body is JSON of at most 200 MiB, plain or compressed with gzip, deflate or ' +
-      'zstd. Every answer is JSON. Every error carries `detail`.',
+      'zstd. Every answer is JSON. Every error has `detail`.',
   },
   tags: [
     { name: 'Detection', description: 'Anomaly detection.' },
     { name: 'Forecasting', description: 'Forecasts and cross-validation.' },
     { name: 'Jobs', description: 'Asynchronous requests of every task.' },
-    { name: 'Fine-tuning', description: 'Models fine-tuned on your own series.' },
+    { name: 'Fine-tuning', description: 'Models that are fine-tuned on your series.' },
     { name: 'History', description: 'What was scored on the stream: series, events, detectors.' },
     { name: 'Service', description: 'API keys, usage and models.' },
     {

@@ -70,7 +70,7 @@ export const ROUTE_TABLE: RouteTable = {
 
   'GET /validate_api_key': read('validateApiKey', 'Checks the API key'),
   'POST /validate_token': read('validateToken', 'Checks the API key (for old clients)'),
-  'GET /usage': read('getUsage', 'Answered requests and their tokens in the current minute and month (UTC)'),
+  'GET /usage': read('getUsage', 'Counts answered requests and their tokens in the current minute and month (UTC)'),
   'GET /v2/models': read('listModels', 'Lists the models that the key may use'),
   'GET /model_params': read('getModelParams', 'Returns the input size and the horizon of a model at a frequency'),
   'POST /model_params': named({ ...READ, bodyBytesMax: 64 * KIB })(
@@ -127,8 +127,8 @@ export const ROUTE_TABLE: RouteTable = {
   'DELETE /v1/mutes/:id': act('endMute', 'Ends a mute before its time'),
   'GET /v1/changes': read('listChanges', 'Lists known changes, the latest first'),
   'POST /v1/changes': change('addChange', 'Reports a change, such as a deployment; takes Grafana annotations'),
-  'DELETE /v1/changes/:id': act('takeBackChange', 'Takes a change back'),
-  'GET /v1/sent': read('listSent', 'Lists what receivers of alerts were sent, newest first, with the outcome'),
+  'DELETE /v1/changes/:id': act('takeBackChange', 'Withdraws a change'),
+  'GET /v1/sent': read('listSent', 'Lists the messages to receivers of alerts, newest first, with the outcome'),
   'GET /v1/labels': read('exportLabels', 'Returns the labels of events as CSV'),
   'GET /v1/live': named({ ...READ, atOnce: null })('readLive', 'Sends scores and events as they arrive'),
   'GET /v1/freshness': read('getFreshness', 'Returns the freshness of the scores, and the series by their state'),
@@ -156,12 +156,15 @@ export const ROUTE_TABLE: RouteTable = {
   'GET /mcp': READ,
   'DELETE /mcp': READ,
 
-  'POST /api/v1/write': points('remoteWrite', 'Prometheus remote write, 1.0 and 2.0'),
-  'POST /v1/metrics': points('writeOtlp', 'OpenTelemetry metrics (OTLP/HTTP)'),
-  'POST /api/v2/write': points('writeLineProtocol', 'InfluxDB line protocol, as Telegraf and InfluxDB 2 write it'),
+  'POST /api/v1/write': points('remoteWrite', 'Accepts Prometheus remote write, 1.0 and 2.0'),
+  'POST /v1/metrics': points('writeOtlp', 'Accepts OpenTelemetry metrics (OTLP/HTTP)'),
+  'POST /api/v2/write': points(
+    'writeLineProtocol',
+    'Accepts InfluxDB line protocol, as Telegraf and InfluxDB 2 write it',
+  ),
   'POST /write': named({ ...POINTS, queryKey: true })(
     'writeLineProtocol1',
-    'InfluxDB line protocol, as clients of InfluxDB 1 write it',
+    'Accepts InfluxDB line protocol, as clients of InfluxDB 1 write it',
   ),
   'POST /query': named({ ...POINTS, bodyBytesMax: 64 * KIB, queryKey: true })(
     'queryInfluxByPost',
@@ -172,13 +175,16 @@ export const ROUTE_TABLE: RouteTable = {
     'Answers what clients of InfluxDB 1 ask before they write',
   ),
   'GET /ping': open('ping', 'Answers clients of InfluxDB while the service runs'),
-  'POST /v1/observations': points('writeObservations', 'Observations as JSON lines, each a record of the input topic'),
+  'POST /v1/observations': points(
+    'writeObservations',
+    'Accepts observations as JSON lines, each a record of the input topic',
+  ),
   // OTLP over gRPC, which its own listener answers.
   'gRPC /opentelemetry.proto.collector.metrics.v1.MetricsService/Export': POINTS,
 
   'GET /v1/keys': adminRead('listKeys', 'Lists all API keys, without their secrets'),
   'GET /v1/keys/:id': adminRead('getKey', 'Returns one API key, without its secret'),
-  'POST /v1/keys': adminChange('createKey', 'Creates an API key. The answer is the only place that has its secret'),
+  'POST /v1/keys': adminChange('createKey', 'Creates an API key. Only this answer has its secret'),
   'POST /v1/keys/:id/revoke': named({ ...ADMIN_CHANGE, bodyBytesMax: null })(
     'revokeKey',
     'Revokes an API key for good; its jobs end',
@@ -186,5 +192,8 @@ export const ROUTE_TABLE: RouteTable = {
   'POST /v1/keys/:id/role': adminChange('changeKeyRole', 'Gives an API key another role'),
   'POST /v1/keys/:id/credit': adminChange('creditKey', 'Grants tokens to an API key, which has a limit from then on'),
   'GET /v1/keys/:id/usage': adminRead('getKeyUsage', 'Usage of an API key in this minute and month, and by day (UTC)'),
-  'GET /v1/audit': adminRead('listAuditEvents', 'Who created, changed, tuned, deleted or cancelled what, newest first'),
+  'GET /v1/audit': adminRead(
+    'listAuditEvents',
+    'Lists who created, changed, tuned, deleted or cancelled what, newest first',
+  ),
 };

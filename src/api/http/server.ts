@@ -31,8 +31,8 @@ interface HttpServer {
 }
 
 const PLAIN_BEYOND_LOOPBACK =
-  'keys can be read on the way: other machines reach this address, and it speaks no TLS; set HTTP_TLS_CERT and ' +
-  'HTTP_TLS_KEY, or HTTP_TRUSTED_PROXIES when a proxy in front speaks it';
+  'keys can be intercepted: other machines can reach this address, which has no TLS; set HTTP_TLS_CERT and ' +
+  'HTTP_TLS_KEY, or HTTP_TRUSTED_PROXIES if a proxy terminates TLS';
 
 /** Throws a ServiceError `configuration` when the address cannot be bound, or the certificate cannot be used. */
 export function startHttpServer(options: GivenServices & ServerPlace): Promise<HttpServer> {

@@ -101,7 +101,7 @@ export class JobQueue {
         return sameJob(submitted);
       }
       if (submitted.kind === 'too-many') {
-        const text = `Too many jobs in flight (${submitted.inFlight}); try again when some have ended`;
+        const text = `Too many jobs in flight (${submitted.inFlight}); try again once some have ended`;
         throw new HttpProblem(429, text, { headers: { 'retry-after': String(RETRY_AFTER_S) } });
       }
       await audit(sql, this.#logger, {

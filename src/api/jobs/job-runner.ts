@@ -117,7 +117,7 @@ export class JobRunner {
     if (now - this.#sweptMs >= limits.pollMs) {
       this.#sweptMs = now;
       const { attemptsMax } = limits;
-      const error = `The processes that ran the job ended under it, ${attemptsMax} times`;
+      const error = `The processes that ran the job crashed, ${attemptsMax} times`;
       const plan = { nowMs: now, attemptsMax, error, expiresAtMs: now + limits.keptMs };
       const lapsed = await database.transaction(async (sql) => {
         const { waiting, failed } = await expireLeases(sql, plan);

@@ -131,11 +131,11 @@ export class JobSandbox implements JobExecutor {
       case 'timeout':
         return { kind: 'failed', error: `The job was stopped after ${timeoutMs / 1_000} seconds, its limit` };
       case 'out-of-memory': {
-        const error = `The job needed more memory than it may have (${memoryMbMax} MiB); send less at once`;
+        const error = `The job needed more memory than allowed (${memoryMbMax} MiB); send less at once`;
         return { kind: 'failed', error };
       }
       case 'output-too-large': {
-        const error = `The result would be larger than ${outputBytesMax} bytes; ask for less at once`;
+        const error = `The result would have more than ${outputBytesMax} bytes; request less at once`;
         return { kind: 'failed', error };
       }
       case 'problem':

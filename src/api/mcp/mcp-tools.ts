@@ -138,8 +138,7 @@ export const MCP_TOOLS: readonly McpTool[] = [
   {
     name: 'get_freshness',
     title: 'Get the freshness of the data',
-    description:
-      'Returns how current scores and events are, what workers are behind, and what keeps them. Ask this first.',
+    description: 'Returns how recent scores and events are, the lag of workers, and its cause. Ask this first.',
     input: Type.Object({}),
     run: (ask) => ask('/v1/freshness'),
   },

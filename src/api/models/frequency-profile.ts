@@ -13,7 +13,7 @@ export interface FrequencyProfile {
   readonly season: number;
   /** Context of a forecast where series tend to be short; null: the full context of the model. */
   readonly history: number | null;
-  /** Values per hour and per day at sub-hourly sampling; null where the context of the model covers a week. */
+  /** Values per hour and per day at sub-hourly sampling; null if the context of the model covers a week. */
   readonly fine: { readonly hour: number; readonly day: number } | null;
   /** Values a year of months and quarters; null for other steps, and where a year has fewer than YEAR_MIN values. */
   readonly year: number | null;
@@ -109,7 +109,7 @@ export function forecastContext({ history }: FrequencyProfile, contextMax: numbe
  */
 const HOURS_SEEN = 256;
 
-/** Temporal aggregation at sub-hourly sampling; null where the context of the model suffices. */
+/** Temporal aggregation at sub-hourly sampling; null if the context of the model suffices. */
 export function aggregationOf({ fine }: FrequencyProfile, contextMax: number): TemporalAggregation | null {
   return fine && { stride: fine.hour, blocks: Math.min(HOURS_SEEN, contextMax), day: fine.day };
 }

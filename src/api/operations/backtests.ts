@@ -30,7 +30,7 @@ export type ChangedSettings = Readonly<Record<string, string | number>>;
 export interface WhatIfQuestion {
   /** Series of one detector: all of one group, or such that are scored alone. */
   readonly past: readonly KeptValues[];
-  /** Id of their group; null where they have none. */
+  /** Id of their group; null if they have none. */
   readonly group: string | null;
   /** The detectors file that workers score by. */
   readonly detectorsText: string;

@@ -199,7 +199,7 @@ async function namesOf(reader: HistoryReader, selection: SeriesSelection) {
   return { names, total };
 }
 
-/** null where there are more values than one series may have. */
+/** null if there are more values than one series may have. */
 async function keptValues(
   reader: HistoryReader,
   series: string,

@@ -10,7 +10,7 @@ const SHARED_MS = 2_000;
 const CLUSTER_MS_MAX = 2_000;
 /** Records that wait longer, while none is committed, are not being scored. */
 const COMMIT_MS_MAX = 10_000;
-/** The marker of a transaction follows its last record, and nobody commits it. */
+/** The marker of a transaction follows its last record, and is never committed as an offset. */
 const MARKERS = 1;
 
 const NO_SERIES: SeriesStanding = { states: new Map(), ended: 0, newestMs: null, storedAtMs: null, incidents: null };

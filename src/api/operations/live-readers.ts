@@ -77,7 +77,7 @@ export class LiveReaders {
   /** Ends every answer: a service that ends waits for open requests. */
   close(): void {
     for (const raw of this.#readers.keys()) {
-      this.#end(raw, { reason: 'ending', detail: 'The service is ending' });
+      this.#end(raw, { reason: 'ending', detail: 'The service is shutting down' });
     }
   }
 
@@ -92,7 +92,7 @@ export class LiveReaders {
     this.#checking = this.#readers.size === 0 ? null : setTimeout(() => void this.#check(), CHECK_MS).unref();
   }
 
-  /** A slow reader is not waited for: the client reads again. */
+  /** The service does not wait for a slow reader: the client must read again. */
   #end(raw: ServerResponse, notice: { readonly reason: string; readonly detail: string }): void {
     this.#leave(raw);
     raw.end(message('notice', notice));

@@ -15,7 +15,7 @@ export interface DescribedDetector {
   readonly settings: Readonly<Record<string, string | number | boolean | null>>;
   /** State of other digests starts over. */
   readonly digest: string;
-  /** Target rate: false alarms a week for each series (or group); null where alarms are off. */
+  /** Target rate: false alarms a week for each series (or group); null if alarms are off. */
   readonly alarmsPerWeek: number | null;
 }
 
@@ -30,7 +30,7 @@ export interface DetectorsPort {
     | { readonly kind: 'detectors'; readonly detectors: readonly DescribedDetector[] }
     | { readonly kind: 'problems'; readonly problems: readonly string[] }
   >;
-  /** Publishes the next version to workers; null where they do not listen. */
+  /** Publishes the next version to workers; null if they do not listen. */
   readonly publish: ((next: DetectorVersion) => Promise<void>) | null;
 }
 

@@ -1,2 +1,2 @@
-/** Entries of a page where no size is asked for. */
+/** Entries of a page where no size is requested. */
 export const PAGE_SIZE = 100;

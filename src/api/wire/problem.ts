@@ -128,11 +128,11 @@ export function overloaded(detail: string): HttpProblem {
 export function problemOf(error: unknown, known = 'request id'): HttpProblem {
   if (error instanceof HttpProblem) return error;
   if (error instanceof ServiceError && error.code === 'overloaded')
-    return overloaded('Too much is asked at once, try again');
+    return overloaded('Too many requests at once, try again');
   if (error instanceof ServiceError && error.code === 'store-unavailable')
-    return overloaded('Keys, credits and jobs cannot be looked up now, try again');
+    return overloaded('Keys, credits and jobs are unavailable, try again');
   if (error instanceof ServiceError && error.code === 'broker-unavailable')
-    return overloaded('Kafka is away, try again');
+    return overloaded('Kafka is unavailable, try again');
   if (error instanceof ServiceError && error.code === 'history-unavailable') return overloaded(error.message);
   const status = (error as { readonly statusCode?: number }).statusCode ?? 500;
   if (status >= 400 && status < 500) return new HttpProblem(status, (error as Error).message);

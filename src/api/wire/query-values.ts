@@ -11,7 +11,7 @@ const HIDDEN_LABELS =
   'a glob over ids: input.id makes them without the labels. Events are chosen by labels all the same';
 
 /**
- * null where there is none. Throws an HttpProblem where it cannot be read, or asks for labels that ids do not give.
+ * null if there is none. Throws an HttpProblem where it cannot be read, or asks for labels that ids do not give.
  */
 export function matchOf(text: string | undefined, { idsHideLabels = false } = {}): string | null {
   const isHidden = idsHideLabels && text?.trimStart().startsWith('{');
@@ -20,12 +20,12 @@ export function matchOf(text: string | undefined, { idsHideLabels = false } = {}
   return text ?? null;
 }
 
-/** null where there is none. */
+/** null if there is none. */
 export function queryTime(text: string | undefined): number | null {
   return text === undefined ? null : Number(text);
 }
 
-/** null where there is none. */
+/** null if there is none. */
 export function flagOf(text: string | undefined): boolean | null {
   return text === undefined ? null : text === 'true';
 }

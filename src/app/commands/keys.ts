@@ -77,14 +77,14 @@ function usageProblem(action: string, named: string | undefined, values: OwnFlag
   switch (action) {
     case 'create':
     case 'list':
-      if (named !== undefined) return `${action} takes no KEY; a name for a new one goes after --name`;
+      if (named !== undefined) return `${action} takes no KEY; name a new key with --name`;
       if (action === 'list' && (flagged || credited || roled)) return 'list takes no flags of a key';
       return null;
     case 'revoke':
     case 'credit':
     case 'role':
-      if (named === undefined) return `${action} needs a KEY: its id, or how it begins`;
-      if (flagged) return `${action} changes nothing of a key but what its name names`;
+      if (named === undefined) return `${action} needs a KEY: its id, or the start of one`;
+      if (flagged) return `${action} takes no flags of "create"`;
       if (action === 'credit' && !credits) return 'credit needs --credits, the tokens to add';
       if (action === 'role' && !roled) return `role needs --role: ${KEY_ROLES.join(', ')}`;
       if (action !== 'credit' && credited) return `${action} takes no --credits`;
@@ -106,7 +106,7 @@ async function create(database: Database, flags: OwnFlags, io: CommandIo): Promi
   const { name = 'unnamed', owner = id, role = 'operator' } = flags;
   const key = { id, owner, name, role, createdAtMs, expiresAtMs, ...limits };
   await createApiKey(database, { ...key, secret }, OPERATOR);
-  io.err(`Key ${id} is made. It is shown this once:`);
+  io.err(`Key ${id} was created. It is shown only now:`);
   io.out(flags.json ? JSON.stringify({ ...key, key: secret }) : secret);
   return DONE;
 }

@@ -73,7 +73,7 @@ export const topicsCommand = command({
   },
 });
 
-/** Settings that watch nothing: of the detectors file, and as the workers found them. The command succeeds anyway. */
+/** Settings that watch nothing, of the detectors file and from the workers. They do not fail the command. */
 async function diagnosticLines(connection: KafkaConnection, stream: LoadedConfig['stream']): Promise<string[]> {
   const ofFile = shadowedGlobs(stream.detectors).map((diagnostic) => diagnosticText(diagnostic));
   try {

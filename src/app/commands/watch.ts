@@ -92,7 +92,7 @@ export const watchCommand = command({
         {
           onRecords: (records) => showRecords(records, watched, { io, show: ({ line }) => io.out(line) }).catch(fail),
           onConnection: (error) =>
-            io.err(error === null ? 'Kafka is back.' : `${error.message}; the watch continues when it is back.`),
+            io.err(error === null ? 'Kafka is available again.' : `${error.message}; the watch waits for Kafka.`),
         },
       );
       if (!json) io.out(watched.header);
@@ -111,7 +111,7 @@ interface Watched {
   readonly header: string;
   /** null for a record that is not to be shown. Rejects where it is another record, or a schema cannot be fetched. */
   lineOf(value: Buffer): Promise<ShownRecord | null>;
-  /** A line about what was not shown recently; null where nothing was left out. */
+  /** A line about what was not shown recently; null if nothing was left out. */
   summary(): string | null;
 }
 
@@ -205,7 +205,7 @@ async function showRecords(records: readonly TopicRecord[], { lineOf }: Watched,
       if (record !== null) show(record);
     } catch (error) {
       if (error instanceof ServiceError) throw error;
-      io.err(`Left out the record at partition ${partition}, offset ${offset}: ${reasonOf(error)}`);
+      io.err(`Skipped the record at partition ${partition}, offset ${offset}: ${reasonOf(error)}`);
     }
   }
 }

@@ -15,7 +15,7 @@ interface SavedDetectors {
 /** Records in which the newest version is searched: other keys may follow it. */
 const TAIL_RECORDS = 16;
 
-/** The newest version in the topic; null where the topic or a version is missing. */
+/** The newest version in the topic; null if the topic or a version is missing. */
 export async function newestSaved(kafka: KafkaConfig, topic: string): Promise<SavedDetectors | null> {
   try {
     const records = await readTail({ config: kafka }, { topic, partition: 0, recordsMax: TAIL_RECORDS });

@@ -4,7 +4,7 @@ import type { Database } from '../../store/database/database.ts';
 import { ensureFirstKey, GENERATED_KEY, isUsable } from '../../store/keys/api-keys.ts';
 import { makeKeyId, makeKeySecret } from '../../store/keys/key-secret.ts';
 
-/** The secret of a new key; null where the store has a key, or one was configured. */
+/** The secret of a new key; null if the store has a key, or one was configured. */
 export async function firstKey(store: Database, { apiKey }: HttpConfig, logger: Logger): Promise<string | null> {
   const [secret, id, createdAtMs] = [makeKeySecret(), makeKeyId(), Date.now()];
   const unlimited = { expiresAtMs: null, models: null, callsPerMinute: null, callsAtOnce: null, credits: null };
@@ -15,7 +15,7 @@ export async function firstKey(store: Database, { apiKey }: HttpConfig, logger: 
     logger.warn({ keyId: replaced, by: id }, 'the key of the earlier TIDEWATCH_API_KEY is revoked');
   }
   if (configured !== null && !isUsable(configured, createdAtMs)) {
-    logger.error({ keyId: configured.id }, 'the key of TIDEWATCH_API_KEY was revoked or has expired: it opens nothing');
+    logger.error({ keyId: configured.id }, 'the key of TIDEWATCH_API_KEY was revoked or has expired: it is refused');
   }
   return made ? secret : null;
 }

@@ -7,7 +7,7 @@ import type { Logger } from '../../ops/logger.ts';
 import { newestSaved } from './detectors-topic.ts';
 import { type RunningWorker, resolveWithModels } from './run-worker.ts';
 
-/** Interval of looks at the file; the topic is read at every fifth. */
+/** Interval of checks of the file; every fifth also reads the topic. */
 const LOOK_MS = 2_000;
 const TOPIC_EVERY = 5;
 
@@ -66,7 +66,7 @@ export function followDetectors(options: LiveDetectorsOptions): () => void {
         await apply(saved.text, held);
       } else if (fileChanged && held === 0) await apply(null, 0);
     } catch (error) {
-      logger.warn({ err: error }, 'the detectors could not be looked at');
+      logger.warn({ err: error }, 'the detectors could not be read');
     } finally {
       looking = false;
     }
@@ -115,7 +115,7 @@ function fixedParts(current: Config, { stream, worker }: LoadedConfig): string[]
   ];
 }
 
-/** Names of the detectors that were added, removed and changed; null where nothing differs. */
+/** Names of the detectors that were added, removed and changed; null if nothing differs. */
 function differenceOf({ stream: { detectors: before } }: Config, { stream: { detectors: after } }: Config) {
   const textOf = (detectors: Config['stream']['detectors']) =>
     new Map(detectors.map((detector) => [detector.name, JSON.stringify(detector)]));

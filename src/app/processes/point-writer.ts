@@ -7,7 +7,7 @@ import type { Logger } from '../../ops/logger.ts';
 import type { PointWriter } from '../../pipelines/receive/received-records.ts';
 import { newestSaved } from './detectors-topic.ts';
 
-/** Interval of looks at the detectors: those that were saved, or the file. */
+/** Interval of checks of the saved detectors, or the file. */
 const LOOK_MS = 10_000;
 
 export interface PointWriterOptions {
@@ -39,7 +39,7 @@ export function followPointWriter(options: PointWriterOptions, onWriter: (writer
   };
   onWriter(writerOf(config.stream));
   const timer = setInterval(() => {
-    look().catch((err: unknown) => logger.warn({ err }, 'the detectors could not be looked at'));
+    look().catch((err: unknown) => logger.warn({ err }, 'the detectors could not be read'));
   }, LOOK_MS);
   return () => clearInterval(timer);
 }

@@ -62,7 +62,7 @@ export async function repartitionState(
   }
 }
 
-/** The partition count that the state was made for; null where there is no state. */
+/** The partition count that the state was made for; null if there is no state. */
 async function knownCount(log: StreamLog, topics: Topics, lookup: DetectorLookup): Promise<number | null> {
   const session = await log.openPartition(0);
   try {
@@ -92,7 +92,7 @@ interface Moving {
   readonly created: number;
 }
 
-/** Returns false where the state cannot be moved, and prints the reason. */
+/** Returns false if the state cannot be moved, and prints the reason. */
 async function move({ source, log, from, created }: Moving, partitions: number, io: CommandIo): Promise<boolean> {
   const { connection, topics, lookup } = source;
   const sources: RestoredPartition[] = [];
@@ -125,7 +125,7 @@ async function move({ source, log, from, created }: Moving, partitions: number, 
   const session = await log.openPartition(0);
   const { members } = await readConsumerGroup(connection, { groupId: source.groupId, topic: topics.observations });
   if (members > 0) {
-    refuse([`Group ${source.groupId} has got members meanwhile: stop the workers, and run this again`], io);
+    refuse([`Group ${source.groupId} has members now: stop the workers, and run this again`], io);
     return false;
   }
   await session.commit(outputs, offset);
@@ -165,8 +165,8 @@ async function whyUnscored(
   }
   if (elsewhere === 0) return [];
   return [
-    `${elsewhere} records are not scored yet whose series move to another partition: stop the producers, let the ` +
-      'workers score what is there, then stop them',
+    `${elsewhere} records of series that would move are not scored yet: stop the producers, let the ` +
+      'workers score them, then stop the workers',
   ];
 }
 

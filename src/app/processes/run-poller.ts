@@ -100,16 +100,16 @@ function pollReports(metrics: Metrics, logger: Logger, kept: KeptTimes | null): 
     },
     failed(source, detail) {
       metrics.sourceFailures.inc({ source });
-      logger.warn({ source, detail }, 'a source could not be polled; it is asked again');
+      logger.warn({ source, detail }, 'a source could not be polled; it is retried');
     },
-    annotated: (source, text) => logger.warn({ source, text }, 'PromQL remarks on the query of a source'),
+    annotated: (source, text) => logger.warn({ source, text }, 'Prometheus warns about the query of a source'),
     acceptedPartial(source, detail) {
       metrics.sourceFailures.inc({ source });
-      logger.error({ source, detail }, 'the answer of a source stays partial and was taken as it is');
+      logger.error({ source, detail }, 'the answer of a source stays partial and is used');
     },
     log(error) {
       metrics.brokerConnected.set(error === null ? 1 : 0);
-      if (error !== null) logger.warn({ err: error }, 'Kafka does not take what was polled; it is tried again');
+      if (error !== null) logger.warn({ err: error }, 'Kafka does not accept the polled values; they are retried');
     },
   };
 }

@@ -15,7 +15,7 @@ const [PROBE_MS, PROBE_MS_MAX] = [2_000, 5_000];
 
 export interface RunningReceiver {
   readonly receivePoints: ReceivePoints;
-  /** Why points cannot be written now; empty where they can. */
+  /** Why points cannot be written now; empty if they can. */
   reasonsNotReady(): readonly string[];
   /** Resolves when all accepted points are written. */
   stop(): Promise<void>;
@@ -72,7 +72,7 @@ export async function runReceiver(options: ReceiverOptions): Promise<RunningRece
       const counts = { accepted: records.length, unwatched, missing, refused, ...(histograms && { histograms }) };
       return { kind: 'received', ...counts, reasons };
     },
-    reasonsNotReady: () => (away === null ? [] : [`Kafka is out of reach: ${away.message}`]),
+    reasonsNotReady: () => (away === null ? [] : [`Kafka cannot be reached: ${away.message}`]),
     async stop() {
       unfollow();
       clearInterval(probes);
@@ -95,7 +95,7 @@ async function sent(producer: BulkProducer, records: Parameters<BulkProducer['se
     await producer.send(records);
   } catch (error) {
     // Whatever it is: the sender has the points, and a repeated one is a duplicate of its time step.
-    const text = `Kafka did not take the points: ${(error as Error).message}`;
+    const text = `Kafka did not accept the points: ${(error as Error).message}`;
     throw new ServiceError('broker-unavailable', text, { retryable: true, cause: error });
   }
 }

@@ -95,7 +95,7 @@ function repartitionReports({ metrics, logger, stream }: RepartitionParts): Engi
   return {
     assigned: (partitions) => logger.info({ partitions }, 'assigned, to be rekeyed'),
     connection(error) {
-      if (error !== null) logger.warn({ err: error }, 'Kafka is out of reach');
+      if (error !== null) logger.warn({ err: error }, 'Kafka cannot be reached');
     },
     committed(_partition, { records }, tally) {
       metrics.recordsRepartitioned.inc(records);
@@ -121,7 +121,7 @@ function repartitionReports({ metrics, logger, stream }: RepartitionParts): Engi
       logger.warn({ partition, first, last }, "the consumer group's offset is ahead: these offsets are not rekeyed");
     },
     topicRecreated(partition) {
-      logger.warn({ partition }, 'the input topic was created again');
+      logger.warn({ partition }, 'the input topic was recreated');
     },
     restoring: ignore,
     restored: ignore,

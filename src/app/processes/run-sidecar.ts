@@ -47,7 +47,7 @@ export interface RunningSidecar {
   readonly url: string;
   /** The secret of a key that was created because there was none. The caller prints it once. */
   readonly madeKey: string | null;
-  /** Opens the console signed in, once; null where no admin's key is usable. */
+  /** Opens the console signed in, once; null if no admin's key is usable. */
   signInLink(): Promise<SignInLink | null>;
   forecasts(): ForecasterStats;
   reasonsNotReady(): readonly string[];
@@ -151,7 +151,7 @@ function modelsOf(catalog: ModelCatalog) {
   return models;
 }
 
-/** A session of an admin's key, as whoever starts the service is one. */
+/** A session of an admin's key, because the user who starts the service is an admin. */
 async function signInLink(
   url: string,
   { store, signInCode, nowMs }: { store: Database; signInCode: SignInCode; nowMs: () => number },

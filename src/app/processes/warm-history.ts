@@ -36,7 +36,7 @@ interface HistoryParts {
   readonly kafka: KafkaConfig;
   readonly stream: StreamConfig;
   readonly partitions: number;
-  /** True if their keys are made of series and groups, whatever keys the history has. */
+  /** True if their keys are made of series and groups, regardless of the keys of the history. */
   readonly isRekeyed: boolean;
   readonly schemas: SchemaSource | null;
   readonly logger: Logger;
@@ -121,7 +121,7 @@ async function historyOfTopic(topic: string, parts: HistoryParts): Promise<WarmS
   };
   await readWholeTopic({ config: kafka }, topic, onRecords);
   if (refusedCount > 0)
-    logger.warn({ topic, refused: refusedCount, first: refused }, 'records of the history are left out');
+    logger.warn({ topic, refused: refusedCount, first: refused }, 'records of the history are skipped');
   return history.as(`topic:${topic}`);
 }
 
@@ -154,7 +154,7 @@ class PartitionedHistory {
 
 interface TopicDecoding {
   readonly groupSourceOf: GroupSourceOf;
-  /** Points of other series are left out, where records hold many. */
+  /** Points of other series are omitted, where records hold many. */
   readonly isWatched: (series: string) => boolean;
   readonly schemas: SchemaSource | null;
 }

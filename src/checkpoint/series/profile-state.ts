@@ -11,7 +11,7 @@ import {
 } from '../../detection/profile/profile-layout.ts';
 import type { StateReader, StateWriter } from '../state-bytes.ts';
 
-/** Changes of earlier formats have all numbers, whatever closed. */
+/** Changes of earlier formats have all numbers, regardless of what closed. */
 const ROWS_FORMAT = 6;
 
 /** Earlier formats know nothing of whole days: what is learned of them begins empty. */

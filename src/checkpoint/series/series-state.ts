@@ -248,7 +248,7 @@ function readExtremes(reader: StateReader, { rings }: SeriesDetector, isNewest: 
   for (let i = 0; i < extremes.length; i++) extremes[i] = reader.f32();
 }
 
-/** A closed window of a series whose start offset has changed; null where it belongs to an earlier life of it. */
+/** A closed window of a series whose start offset has changed; null if it belongs to an earlier life of it. */
 export function relocatedWindow(
   value: Buffer,
   { startOffset, moved }: { readonly startOffset: number; readonly moved: number },

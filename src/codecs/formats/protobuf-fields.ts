@@ -1,8 +1,8 @@
 import protobuf from 'protobufjs';
 
 /**
- * Removes the fields whose type is in a file that nobody registered: readers pass over unknown fields, and a record
- * may be used without them.
+ * Removes fields whose type is in an unregistered file: readers ignore unknown fields, and a record may be usable
+ * without them.
  */
 export function dropUnknownFields(type: protobuf.Type): void {
   const isKnown = ({ type: name }: protobuf.Field) =>

@@ -21,7 +21,7 @@ const MARKS = /connect\.(?:type|data\.Decimal)|VariableScaleDecimal/;
 const CHAIN_MAX = 20;
 
 /**
- * Decodes the decimals of a parsed record: text of base64, which may look like a number. null where the schema has
+ * Decodes the decimals of a parsed record: text of base64, which may look like a number. null if the schema has
  * none, as most. Throws where it is no JSON.
  */
 export function connectDecimals({ text, references }: FetchedSchema): ((record: unknown) => unknown) | null {

@@ -55,7 +55,7 @@ export interface ConnectDecimal {
   readonly isBytes: boolean;
 }
 
-/** Decimals as text of their digits; other bytes as text that is no number. undefined where it is neither. */
+/** Decimals as text of their digits; other bytes as text that is no number. undefined if it is neither. */
 export function decimalOf(value: unknown, { name, parameters, isBytes }: ConnectDecimal): string | undefined {
   if (typeof value === 'string') {
     if (!isBytes) return undefined;
@@ -79,7 +79,7 @@ function plainOf(value: unknown, schema: ConnectSchema): unknown {
   return Object.fromEntries(entries);
 }
 
-/** null where it is none. */
+/** null if it is none. */
 function decimalText(bytes: unknown, scale: number): string | null {
   if (typeof bytes !== 'string' || bytes.length > DECIMAL_LENGTH_MAX || !BASE64.test(bytes)) return null;
   if (!Number.isInteger(scale)) return null;

@@ -8,7 +8,7 @@ interface DecodedObservation {
   readonly series: string;
   /** The id of its name and labels, where a template makes `series` of them; otherwise left out. */
   readonly source?: string;
-  /** null where the series' detector has no group path. */
+  /** null if the series' detector has no group path. */
   readonly group: string | null;
   /** Integer milliseconds since the epoch. */
   readonly timestampMs: number;
@@ -16,7 +16,7 @@ interface DecodedObservation {
   readonly laterMs?: number;
   /** Finite. */
   readonly value: number;
-  /** Left out where there are none. */
+  /** Omitted where there are none. */
   readonly extras?: PointExtras;
 }
 

@@ -20,7 +20,7 @@ const ISO =
 /**
  * Milliseconds since the epoch, rounded to an integer; NaN when `raw` is not a time in this unit. Numeric units take
  * numbers, bigints and numeric strings. `iso` takes ISO 8601 strings. Without a zone they are of `clock`: the first of
- * two instants at which it shows them, NaN where it never does. Protobuf's Timestamp is a time of its own in any unit.
+ * two instants at which it shows them, NaN if it never does. Protobuf's Timestamp is a time of its own in any unit.
  */
 export function readEventTime(raw: unknown, unit: TimeUnit, clock: Clock = UTC_CALENDAR): number {
   if (typeof raw === 'object' && raw !== null) return ownTimeMs(raw);
@@ -30,7 +30,7 @@ export function readEventTime(raw: unknown, unit: TimeUnit, clock: Clock = UTC_C
   return typeof raw === 'string' && NUMERIC.test(raw) ? toMilliseconds(Number(raw), unit) : Number.NaN;
 }
 
-/** The second instant at which a clock that is set back shows a time without a zone; null where it shows it once. */
+/** The second instant at which a clock that is set back shows a time without a zone; null if it shows it once. */
 export function laterInstant(raw: unknown, clock: Clock): number | null {
   return (typeof raw === 'string' && instantsOfIso(raw, clock)[1]) || null;
 }
@@ -72,7 +72,7 @@ export function explainEventTime(
   const read = `the time is ${quoted(raw)}`;
   const isSkipped = Number.isNaN(timestampMs) && unit === 'iso' && !Number.isNaN(readEventTime(raw, unit));
   if (isSkipped) {
-    const detail = `${read}: the clock of ${timeZone} never shows it, since it was set forward`;
+    const detail = `${read}: the clock of ${timeZone} skips it, because it is set forward`;
     return { reason: 'time-unreadable', detail };
   }
   if (Number.isNaN(timestampMs)) return { reason: 'time-unreadable', detail: `${read}: ${whyUnreadable(raw, unit)}` };

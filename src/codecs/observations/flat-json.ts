@@ -20,11 +20,11 @@ interface FlatCursor {
   value: unknown;
 }
 
-/** Fields of a record by their places; undefined where it has none. It is read for each record. */
+/** Fields of a record by their places; undefined if it has none. It is read for each record. */
 export type FlatFields = readonly unknown[];
 
 /**
- * Reads some fields of a JSON object as JSON.parse does, in half of its time. Returns null where the record is anything
+ * Reads some fields of a JSON object as JSON.parse does, in half of its time. Returns null if the record is anything
  * but one flat object of plain ASCII without escapes, whose named fields are there once at most: then JSON.parse
  * decides what it is.
  * @param exact places of fields that are no integers beyond 2^53, whose digits a number would lose
@@ -84,7 +84,7 @@ function isAt(text: Buffer, bytes: Buffer, start: number): boolean {
   return true;
 }
 
-/** Reads a text, number or word, and its value where that is `wanted`. Returns false where there is none. */
+/** Reads a text, number or word, and its value where that is `wanted`. Returns false if there is none. */
 function readValue(bytes: Buffer, cursor: FlatCursor, wanted: boolean): boolean {
   const start = cursor.at;
   const first = bytes[start];

@@ -29,7 +29,7 @@ const NAN_TEXT = 'NaN';
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
- * What the detector of a series makes groups of; null where it scores each series alone. Series are given by the ids
+ * What the detector of a series makes groups of; null if it scores each series alone. Series are given by the ids
  * that `seriesIdentity` makes of their labels.
  */
 export type GroupSourceOf = (source: string) => GroupSource;
@@ -252,7 +252,7 @@ export function compileSeries(
   };
 }
 
-/** The id of the group of a record; null where its series is scored alone. */
+/** The id of the group of a record; null if its series is scored alone. */
 type ReadGroup = (record: unknown, source: string) => { readonly id: unknown } | null;
 
 /** One accessor for each path. There are as many paths as detectors that score groups. */

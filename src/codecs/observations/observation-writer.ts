@@ -7,7 +7,7 @@ import { parseRecordPath } from './record-path.ts';
 
 interface WritableObservation {
   readonly series: string;
-  /** null where each series is scored alone. */
+  /** null if each series is scored alone. */
   readonly group: string | null;
   /** Integer milliseconds since the epoch. */
   readonly timestampMs: number;
@@ -41,7 +41,7 @@ export function compileObservationWriter(
     const from = groupSourceOf(source);
     const group = from === null || typeof from === 'string' ? observation.group : groupIdOf(source, from);
     if (group !== null && from === null) {
-      return refused(`the detector of series ${JSON.stringify(series)} judges it alone, not in a group`);
+      return refused(`the detector of series ${JSON.stringify(series)} scores it alone, not in a group`);
     }
     const parts = splitSeries(carried ?? source, mapping.series.length);
     if (parts === null) {
@@ -57,9 +57,9 @@ export function compileObservationWriter(
     if (group !== null && typeof from === 'string') put(record, from, group);
     const back = read(record, nowMs);
     if (back.kind === 'dead-letter') return refused(back.detail);
-    if (back.kind === 'missing') return refused('the value is NaN, which is none');
+    if (back.kind === 'missing') return refused('the value is NaN, which is no value');
     if (back.series !== series || back.timestampMs !== timestampMs || back.value !== value || back.group !== group) {
-      return refused('the paths of the input mapping get in the way of each other');
+      return refused('the paths of the input mapping conflict');
     }
     return { kind: 'record', key: Buffer.from(group ?? series), value: Buffer.from(JSON.stringify(record)) };
   };

@@ -1,7 +1,7 @@
 /** A key of an object or an index of an array. */
 export type PathSegment = string | number;
 
-/** Reads the value at a path of a record; undefined where it does not exist. Never throws. */
+/** Reads the value at a path of a record; undefined if it does not exist. Never throws. */
 export type RecordAccessor = (record: unknown) => unknown;
 
 const SEGMENT = /\.?([^.[\]"'\s][^.[\]"']*)|\[(\d{1,6})\]|\["((?:[^"\\]|\\.)+)"\]|\['((?:[^'\\]|\\.)+)'\]/y;

@@ -97,7 +97,7 @@ function valuesAt(raw: unknown, name: string): readonly (readonly [string, unkno
   });
 }
 
-/** undefined where it is none. */
+/** undefined if it is none. */
 function numericOf(value: unknown): unknown {
   switch (typeof value) {
     case 'boolean':

@@ -8,13 +8,13 @@ export interface ExponentialBuckets {
 export interface BucketsFrom {
   readonly offset: number;
   readonly counts: readonly number[];
-  /** Their indexes in rising order, if some between them are left out. */
+  /** Their indexes in rising order, if some between them are omitted. */
   readonly at?: readonly number[];
 }
 
 /**
  * Linear within the bucket that holds the rank, from 0 in the first one, as `histogram_quantile()` of Prometheus. The
- * last bucket has no upper bound: its lower one. NaN where nothing was counted.
+ * last bucket has no upper bound: its lower one. NaN if nothing was counted.
  */
 export function explicitQuantile(
   quantile: number,
@@ -35,7 +35,7 @@ export function explicitQuantile(
 
 /**
  * Geometric within the bucket that holds the rank, as Prometheus has it for native histograms: bucket i of an offset
- * reaches from base^(offset + i) to base^(offset + i + 1), base being 2^(2^-scale). NaN where nothing was counted.
+ * reaches from base^(offset + i) to base^(offset + i + 1), base being 2^(2^-scale). NaN if nothing was counted.
  */
 export function exponentialQuantile(
   quantile: number,

@@ -51,7 +51,7 @@ export interface OtlpNumber {
 
 interface OtlpHistogram {
   readonly count: OtlpNumber;
-  /** NaN where there is none. */
+  /** NaN if there is none. */
   readonly sum: number;
   readonly explicit: { readonly bounds: readonly number[]; readonly counts: readonly number[] } | null;
   readonly exponential: ExponentialBuckets | null;

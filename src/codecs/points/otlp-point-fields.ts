@@ -2,7 +2,7 @@ import type { Attributes } from '../../records/series/resource-labels.ts';
 import { ATTRIBUTES_MAX, type OtlpPoint } from './otlp-metric.ts';
 import { fixed64Field, lengthField, type ProtobufReader, varintField } from './protobuf-reader.ts';
 
-/** Lists and maps within each other. What is deeper is left out. */
+/** Lists and maps within each other. What is deeper is omitted. */
 const DEPTH_MAX = 8;
 
 /** AnyValue as JSON has it. */

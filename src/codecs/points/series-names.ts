@@ -13,7 +13,7 @@ export interface SeriesName {
   readonly id: string;
   readonly name: string;
   readonly labels: SeriesLabels;
-  /** Why its points cannot be used; null where they can. */
+  /** Why its points cannot be used; null if they can. */
   readonly unusable: string | null;
 }
 

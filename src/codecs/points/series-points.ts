@@ -9,13 +9,13 @@ export interface SeriesPoints {
   readonly id: string;
   readonly name: string;
   readonly labels: SeriesLabels;
-  /** Milliseconds since the epoch. Not checked: whoever takes a point checks it as any other event time. */
+  /** Milliseconds since the epoch. Not checked here: the consumer checks it like any other event time. */
   readonly timestampsMs: readonly number[];
   /** As many as times; finite. */
   readonly values: readonly number[];
   /** As many; left out where no point has any. */
   readonly extras?: readonly (PointExtras | undefined)[];
-  /** Left out where the record names no group. */
+  /** Omitted where the record names no group. */
   readonly group?: string | null;
 }
 

@@ -19,7 +19,7 @@ export const dependencies = oneOrMore(
   section(
     {
       labels: required(labels, 'Labels of the series that depend: their own, or those of their detector.'),
-      on: required(labels, 'Labels of the series that they depend on.'),
+      on: required(labels, 'Labels of the series on which they depend.'),
     },
     (fields, place): Dependency | undefined => {
       const sides = Object.entries(fields).map(([key, side]) => {

@@ -76,7 +76,7 @@ export const detectorKinds = {
 };
 
 export const detectorKeys = {
-  name: required(entryName, 'Unique; part of every score.'),
+  name: required(entryName, 'Unique; included in every score.'),
   series: required(
     oneOrMore(seriesText),
     'Globs over the ids of series: * is any run of characters, ? one. Or matchers of their labels: ' +
@@ -85,19 +85,19 @@ export const detectorKeys = {
   freq: required(detectorKinds.freq, 'Step of the series, a pandas alias: s, 5min, h, D, W-SUN, MS, B.'),
   aggregate: optional(
     detectorKinds.aggregate,
-    'How several points of a series in a step become one value. Default: the first is taken, others are duplicates.',
+    'How several points of a series in a step become one value. Default: the first is used, the others are duplicates.',
   ),
   as: optional(
     detectorKinds.as,
-    'Read values as those of a counter: its increase a second (rate), or its increase. A fall is a reset to 0.',
+    'Values are a counter: scores its increase per second (rate) or its increase. A fall is a reset to 0.',
   ),
   h: required(windowLength, "Observations that one forecast covers, at most `detection_size` and the model's horizon."),
   detectionSize: required(windowLength, 'Length of a detection window in observations, a multiple of `step_size`.'),
-  stepSize: optional(windowLength, 'Distance of one forecast from the next in observations. Default: `h`.'),
+  stepSize: optional(windowLength, 'Observations between forecasts. Default: `h`.'),
   level: optional(
     detectorKinds.level,
-    `Confidence level of the interval in percent, for normally distributed errors; those of most series have longer ` +
-      `tails: at 99, some 3 of 100 values lie outside. Default: ${LEVEL_DEFAULT}.`,
+    `Confidence level of the interval in percent, for normally distributed errors. Most series have longer ` +
+      `tails: at 99, some 3 of 100 values are outside. Default: ${LEVEL_DEFAULT}.`,
   ),
   thresholdMethod: defaulted(
     detectorKinds.thresholdMethod,
@@ -106,12 +106,9 @@ export const detectorKeys = {
   ),
   group: optional(
     recordPath,
-    "Path of the group's id in the record, the key of the record. Where multivariate, this or `by` is required.",
+    "Path of the group's id in the record; it must be the key. Multivariate requires this or `by`.",
   ),
-  by: optional(
-    oneOrMore(text),
-    'Labels of series: those with the same values of them are one group, also where a value is missing.',
-  ),
+  by: optional(oneOrMore(text), 'Series with the same values of these labels, or without them, form a group.'),
   model: defaulted(
     detectorKinds.model,
     DETECTOR_DEFAULTS.model,
@@ -130,15 +127,15 @@ export const detectorKeys = {
   falseAlarms: optional(
     detectorKinds.falseAlarms,
     'Accepted false alarms of each series: a rate such as 2/day, 1/week or 1/month, or off. Default: 1/week, between ' +
-      '1 in 50,000 and 1 in 1,000 observations, or what `level` leaves where only that is set.',
+      '1 in 50,000 and 1 in 1,000 observations; if only `level` is set, 100 - `level` percent.',
   ),
   context: optional(
     integerFrom(CONTEXT_MIN, LENGTH_MAX),
-    'Observations that a forecast may look back on. Default: as many as the model takes.',
+    'Past observations that a forecast may use. Default: as many as the model accepts.',
   ),
   gapLimit: optional(
     integerFrom(0, LENGTH_MAX),
-    'Missing observations that are bridged; after a longer gap the series starts over. Default: `context`.',
+    'Missing observations that are filled; after a longer gap the series starts over. Default: `context`.',
   ),
   jitterMs: optional(durationMs, 'Observations further apart never share a time step. Default: half a step.', 'jitter'),
   latenessMs: defaulted(
@@ -155,14 +152,14 @@ export const detectorKeys = {
   ),
   idleMs: optional(
     wordOr('off', durationMs),
-    'A series or group without an observation for longer, in event time, is forgotten; or off. Default: twice as ' +
+    'A series or group without an observation for longer, in event time, is removed; or off. Default: twice as ' +
       'long as `gap_limit`, at least 7d.',
     'idle_limit',
   ),
   grace: defaulted(
     integerFrom(0, GRACE_MAX),
     DETECTOR_DEFAULTS.grace,
-    'Time steps that a missing member of a group is waited for.',
+    'Time steps to wait for a missing member of a group.',
   ),
   ...profileKeys,
   spread: defaulted(
@@ -172,16 +169,16 @@ export const detectorKeys = {
       'that begin together do not all fall due at once; false: at the step `detection_size`.',
   ),
   events: defaulted(eventRules, {}, 'Which alarms become events, in event time. Default: all of them.'),
-  labels: defaulted(labels, {}, 'Part of every event, for routes of alerts.'),
+  labels: defaulted(labels, {}, 'Included in every event, for routes of alerts.'),
   unit: optional(
     unitText,
-    `Unit of the values, for people alone: ${KNOWN_UNITS.join(', ')}; any other text is shown after the number.`,
+    `Unit of the values, only for display: ${KNOWN_UNITS.join(', ')}; any other text is shown after the number.`,
   ),
 };
 
 type AllFields = SectionFields<typeof detectorKeys>;
 
-/** A detector as written; undefined where missing, or invalid. */
+/** A detector as written; undefined if missing, or invalid. */
 export type DetectorFields = Pick<AllFields, 'name' | 'series' | 'freq' | 'h' | 'detectionSize'> & {
   readonly [K in keyof AllFields]?: AllFields[K] | undefined;
 };

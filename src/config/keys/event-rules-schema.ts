@@ -24,21 +24,19 @@ const range = section(
 /** `events` of a detector: which alarms become events. */
 export const eventRules = section(
   {
-    direction: defaulted(oneOf('up', 'down', 'both'), 'both', 'Alarms on that side of the forecast alone.'),
+    direction: defaulted(oneOf('up', 'down', 'both'), 'both', 'Only alarms on that side of the forecast.'),
     minDeviation: defaulted(numberFrom(0), 0, 'Smallest distance from the forecast, in units of the series.'),
     minDeviationShare: defaulted(percent, '0%', 'Smallest distance as a share of the forecast.'),
-    validRange: optional(range, 'A value outside is an event whatever its grade.'),
-    normalRange: optional(range, 'Values inside are no event whatever their grade.'),
-    minDurationMs: defaulted(durationMs, '0s', 'Alarms that last shorter make no event.', 'min_duration'),
-    coolDownMs: defaulted(
-      durationMs,
-      '0s',
-      'After the last alarm of an event none is opened for so long.',
-      'cool_down',
+    validRange: optional(range, 'A value outside is an event, regardless of its grade.'),
+    normalRange: optional(range, 'Values inside are no event, regardless of their grade.'),
+    minDurationMs: defaulted(durationMs, '0s', 'Shorter alarms become no event.', 'min_duration'),
+    coolDownMs: defaulted(durationMs, '0s', 'Time after the last alarm of an event in which none opens.', 'cool_down'),
+    onceInDrift: defaulted(boolean, true, 'A drift is one event that stays open for six windows.'),
+    stoppedAt: optional(
+      number,
+      'A value at or below it is an expected stop; it and the value after it raise no alarm.',
     ),
-    onceInDrift: defaulted(boolean, true, 'A drift is one event, held open over six windows.'),
-    stoppedAt: optional(number, 'A value at or below it is an expected stop; it and the value after it are no alarm.'),
-    quiet: optional(listOf(section(timesKeys, timesOf)), 'Maintenance and calendars: alarms in these times are none.'),
+    quiet: optional(listOf(section(timesKeys, timesOf)), 'Maintenance and calendars: no alarms in these times.'),
   },
   ({ validRange, normalRange, stoppedAt, quiet, ...rules }): EventRules => ({
     ...rules,

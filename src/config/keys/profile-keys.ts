@@ -73,22 +73,22 @@ export const profileKeys = {
   profile: defaulted(
     onOrOff,
     'on',
-    'Whether each series has a seasonal profile of what its hours and weekdays show: alarms of its own, and none for ' +
-      'what an hour always shows. Members of groups have one each. Not for steps above 12 hours.',
+    'Seasonal profile of hours and weekdays of each series or member. It raises alarms, and suppresses those that ' +
+      'are usual for an hour. Not for steps above 12 hours.',
   ),
-  timezone: optional(timeZone, 'IANA name of the clock and weekdays that series follow: Europe/Berlin. Default: UTC.'),
+  timezone: optional(timeZone, 'Time zone of the hours and weekdays of series: Europe/Berlin. Default: UTC.'),
   holidays: optional(
     oneOrMore(holidays),
     'Places whose public holidays resemble their day of rest: DE, DE-BY-KATH, or { place: SE, types: [public, bank], ' +
-      'like: sun }. `npm start -- holidays PLACE` lists them. `special_days` win.',
+      'like: sun }. `npm start -- holidays PLACE` lists them. `special_days` take precedence.',
   ),
   specialDays: optional(
     specialDayList,
-    'Days that resemble another weekday than their own. A date is in one entry; one with its year wins over 12-24.',
+    'Days that resemble another weekday than their own. Each date has one entry; one with a year takes precedence.',
   ),
 };
 
-/** The keys as written; undefined where one is missing. */
+/** The keys as written; undefined if one is missing. */
 export interface ProfileWishes {
   readonly profile?: 'on' | 'off' | undefined;
   readonly timezone?: string | undefined;
@@ -97,7 +97,7 @@ export interface ProfileWishes {
   readonly specialDays?: readonly SpecialDates[] | undefined;
 }
 
-/** The calendar as data; null where there is no seasonal profile. */
+/** The calendar as data; null if there is no seasonal profile. */
 export function calendarOf(wishes: ProfileWishes): LocalCalendar | null {
   const { profile = 'on', timezone = 'UTC', holidays = [], specialDays = [] } = wishes;
   if (profile === 'off') return null;

@@ -21,15 +21,15 @@ export const prometheusSource = section(
     name: defaulted(
       entryName,
       'prometheus',
-      'Unique. Its position is kept by this name; series whose result has no name have it.',
+      'Unique. Identifies the position, and names series whose result has no name.',
     ),
-    url: required(shownUrl, 'Prometheus, or what answers as it does; it may be private.', 'prometheus'),
+    url: required(shownUrl, 'Prometheus or a compatible service; it may be private.', 'prometheus'),
     query: required(text, 'PromQL. Each series of its result is a series of the input.'),
-    stepMs: required(durationMs, 'Distance of its values, as `freq` of the detectors.', 'step'),
+    stepMs: required(durationMs, 'Step of its values, as `freq` of the detectors.', 'step'),
     delayMs: defaulted(
       durationMs,
       '30s',
-      'How long after a step its values are asked for: scrapes and rules are late.',
+      'How long after a step its values are queried: scrapes and rules are late.',
       'delay',
     ),
     headers: optional(

@@ -68,7 +68,7 @@ export class GivenOptions<O extends OptionSchema> {
     return env === null || (flag !== null && this.#sources.flags[flag] !== undefined) ? `--${flag}` : env;
   }
 
-  /** The text of the file that an option names; undefined where it names none, or a problem was reported. */
+  /** The text of the file that an option names; undefined if it names none, or a problem was reported. */
   text(key: keyof O & string): string | undefined {
     const path = this.values[key] as string | undefined;
     if (path === undefined) return undefined;
@@ -96,7 +96,7 @@ export class GivenOptions<O extends OptionSchema> {
     if (this.isSet(key)) return;
     const [name, { env, flag }] = [this.nameOf(given), this.#schema[key]];
     const missing = flag !== null && (env === null || name.startsWith('--')) ? `--${flag}` : env!;
-    this.problems.push(mustBe(missing, `set, as ${name} is`, undefined));
+    this.problems.push(mustBe(missing, `set, because ${name} is`, undefined));
   }
 
   /** Reports where only one of two options is set. */

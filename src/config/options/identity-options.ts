@@ -17,7 +17,7 @@ export const identityOptions = {
   oidcIssuer: setting(
     'OIDC_ISSUER',
     tokenUrl,
-    'OpenID provider where people sign in; its configuration is read at its /.well-known/openid-configuration',
+    'OpenID provider where people sign in; /.well-known/openid-configuration there has its configuration',
   ),
   oidcClientId: setting('OIDC_CLIENT_ID', text, 'id of the client that is registered at the provider'),
   oidcClientSecret: secret('OIDC_CLIENT_SECRET', 'secret of that client'),

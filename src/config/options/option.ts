@@ -2,7 +2,7 @@ import { boolean, type Kind, text } from '../schema/kinds.ts';
 
 /** An option of the environment, the command line, or both. */
 export interface Option<T> {
-  /** Name of the variable; null where there is only a flag. */
+  /** Name of the variable; null if there is only a flag. */
   readonly env: string | null;
   /** Name of the flag without dashes; null for a secret, since every user of a machine can see command lines. */
   readonly flag: string | null;

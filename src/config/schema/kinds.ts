@@ -9,7 +9,7 @@ import type { Setting } from './schema.ts';
  * flags and files of settings have the same kinds. Nothing is coerced: in YAML the text "24" is no integer.
  */
 export interface Kind<T> extends Setting<T> {
-  /** The value of what is written; undefined where it is invalid. */
+  /** The value of what is written; undefined if it is invalid. */
   readonly parse: (written: unknown) => T | undefined;
   /** Probable meaning of an invalid text: a sentence without a full stop. */
   readonly hint?: (written: unknown) => string | null;
@@ -55,7 +55,7 @@ export function oneOf<const T extends string>(...choices: readonly T[]): Kind<T>
 export const boolean: Kind<boolean> = kindOf('true or false', Type.Boolean(), itself<boolean>);
 
 /**
- * Text that `decode` can read; it returns undefined where it cannot.
+ * Text that `decode` can read; it returns undefined if it cannot.
  * @param options what its schema can express of that
  */
 export function textOf<T>(

@@ -13,7 +13,7 @@ export interface SettingsFile {
 }
 
 /**
- * Reads a text of settings whose top is a mapping; undefined where nothing in it can be trusted. Adds every problem to
+ * Reads a text of settings whose top is a mapping; undefined if nothing in it can be trusted. Adds every problem to
  * `problems`, with file, line and field.
  */
 export function readSettings<T>(

@@ -8,7 +8,7 @@ export interface Setting<T> {
   /** As problems name it: `must be EXPECTED`. */
   readonly expected: string;
   readonly schema: TSchema;
-  /** undefined where it is invalid, which was reported. */
+  /** undefined if it is invalid, which was reported. */
   readonly read: (node: SettingsNode, place: SettingsPlace) => T | undefined;
   /** Keys of a mapping, as they are written. */
   readonly keys?: readonly string[];
@@ -28,7 +28,7 @@ type SectionKeys = Readonly<Record<string, Key<unknown>>>;
 /** Fields that are read of a mapping. */
 export type SectionFields<K extends SectionKeys> = { readonly [P in keyof K]: K[P] extends Key<infer T> ? T : never };
 
-/** A key that may be missing; undefined where it is, or is invalid. */
+/** A key that may be missing; undefined if it is, or is invalid. */
 export function optional<T>(setting: Setting<T>, description: string, written?: string): Key<T | undefined> {
   return {
     written,
@@ -41,7 +41,7 @@ export function optional<T>(setting: Setting<T>, description: string, written?: 
   };
 }
 
-/** A key that must be set; undefined where it is missing or invalid. */
+/** A key that must be set; undefined if it is missing or invalid. */
 export function required<T>(setting: Setting<T>, description: string, written?: string): Key<T | undefined> {
   const key = optional(setting, description, written);
   return {

@@ -11,7 +11,7 @@ interface SecretKeyOptions {
 }
 
 /**
- * A key whose value is elsewhere: `KEY_env` names a variable, `KEY_file` a file. undefined where it is missing, or
+ * A key whose value is elsewhere: `KEY_env` names a variable, `KEY_file` a file. undefined if it is missing, or
  * where a reference leads nowhere and was reported. The value itself is in no problem.
  */
 export function secretKey(
@@ -27,7 +27,7 @@ export function secretKey(
       const expected = [plain ? kind.expected : 'set', ...others.map((key) => `or ${key}`)].join(plain ? '; ' : ', ');
       place.problem(first, expected, undefined);
     }
-    for (const key of used.slice(1)) place.problem(key, `absent, as ${used[0]} is set`, 'a text');
+    for (const key of used.slice(1)) place.problem(key, `absent, because ${used[0]} is set`, 'a text');
     const value = used.length === 0 ? undefined : referred(place, used[0], { envKey, fileKey });
     if (value === undefined || kind.parse(value) !== undefined) return value;
     place.problem(used[0], used[0] === name ? kind.expected : `the place of ${kind.expected}`, 'another text');

@@ -42,13 +42,13 @@ const timeOfDay = textOf(
 
 /** From one instant to another, or the same times of the day on some days. */
 export const timesKeys = {
-  start: optional(instant, 'Beginning of times that come once, with its zone.'),
+  start: optional(instant, 'Start of a single period, with its zone.'),
   end: optional(instant, 'Their end.'),
   timeZone: optional(timeZone, 'An IANA name; required for times of the day.'),
-  days: optional(oneOrMore(oneOf(...WEEKDAYS_OF_ISO)), 'Days on which the times begin. Default: all.'),
-  dates: optional(oneOrMore(date), 'Dates on which the times begin, in every year or in one. Default: all.'),
+  days: optional(oneOrMore(oneOf(...WEEKDAYS_OF_ISO)), 'Days on which the period starts. Default: all.'),
+  dates: optional(oneOrMore(date), 'Dates on which the period starts, in every year or in one. Default: all.'),
   from: defaulted(timeOfDay, '00:00', 'First time of the day.'),
-  to: defaulted(timeOfDay, '24:00', 'End; on the next day where it is not after `from`. 24:00 is the end of the day.'),
+  to: defaulted(timeOfDay, '24:00', 'End; on the next day if it is not after `from`. 24:00 is the end of the day.'),
 };
 
 type TimesFields = SectionFields<typeof timesKeys>;
@@ -61,7 +61,7 @@ export function timesOf(fields: TimesFields, place: MappingPlace): LocalTimes | 
 function timesOnce({ start, end }: TimesFields, place: MappingPlace): TimesOnce | undefined {
   for (const key of ['start', 'end'] as const) if (!place.has(key)) place.problem(key, instant.expected, undefined);
   for (const key of ['time_zone', 'days', 'dates', 'from', 'to'].filter((key) => place.has(key))) {
-    place.reportKey(key, `${place.pathOf(key)} is set, but start and end are times that come once`);
+    place.reportKey(key, `${place.pathOf(key)} is set, but start and end are a single period`);
   }
   if (start === undefined || end === undefined) return undefined;
   if (end <= start) place.problem('end', 'after start', new Date(end).toISOString());

@@ -64,7 +64,7 @@ export function chosenMatch(text: string): string {
   return text === '' || isWhole(text) ? text : `*${text}*`;
 }
 
-/** The same for a list that searches parts of ids whatever their case. */
+/** The same for a list that searches parts of ids regardless of their case. */
 export function searchedSeries(text: string): Pick<SeriesListQuery, 'match' | 'search'> {
   return isWhole(text) ? { match: text } : { search: text };
 }

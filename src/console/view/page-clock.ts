@@ -5,7 +5,7 @@ export interface PageClock {
   readonly freshness: Freshness;
   /** Time of receipt, by the clock of the browser. */
   readonly receivedMs: number;
-  /** Later requests failed: nobody knows how the stream continues. */
+  /** Later requests failed, so the state of the stream is unknown. */
   readonly isLost?: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { TimeRange } from './scores/time-range.ts';
 export interface Route {
   /** Empty: the first one. */
   readonly page: string;
-  /** The id behind the page, such as that of a series; null where there is none. */
+  /** The id behind the page, such as that of a series; null if there is none. */
   readonly subject: string | null;
   readonly query: Readonly<Record<string, string>>;
 }
@@ -35,7 +35,7 @@ export function routeTo(
   return `#/${page}${subject === null ? '' : `/${encodeURIComponent(subject)}`}${search}`;
 }
 
-/** The stretch of time of an address; null where it has none. */
+/** The stretch of time of an address; null if it has none. */
 export function rangeOf({ query: { from = '', to = '' } }: Route): TimeRange | null {
   if (!/^\d{1,15}$/.test(from) || !/^\d{1,15}$/.test(to)) return null;
   return Number(from) < Number(to) ? { from: Number(from), to: Number(to) } : null;
@@ -63,7 +63,7 @@ export function signInCodeOf(hash: string): string | null {
 
 const REFUSED = 'sign-in-refused';
 
-/** Why an identity provider signed nobody in, of the address that the service leads back to. */
+/** Why a sign-in at an identity provider failed, from the address of the redirect. */
 const REFUSALS: Readonly<Record<string, string>> = {
   unfinished: 'This sign-in took longer than 10 minutes, or was started in another window. Try again.',
   declined: 'The provider declined the sign-in.',

@@ -14,7 +14,7 @@ const nextPort = () => FIRST_PORT + (next++ % PORTS);
 const reserved = new Set<number>();
 
 /**
- * A TCP port of the loopback interface that nobody uses. No other process is given it until this one ends, so that a
+ * A free TCP port of the loopback interface. No other process is given it until this one ends, so that a
  * server can leave it and return to it.
  * @param wanted the port that is taken where it is free. It is not held: whoever has its data may want it next
  */

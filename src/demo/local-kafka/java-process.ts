@@ -12,7 +12,7 @@ const PROBE_MS = 25;
 const STOP_MS_MAX = 10_000;
 
 export interface JavaProcess {
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<void>;
   /** SIGTERM, and SIGKILL after `msMax`, 10 s by default, or once `sooner` is aborted. */
   stop(msMax?: number, sooner?: AbortSignal): Promise<void>;

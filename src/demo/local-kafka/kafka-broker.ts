@@ -24,7 +24,7 @@ const SCRAM_MECHANISMS = ['SCRAM-SHA-256', 'SCRAM-SHA-512'];
 export interface LocalKafka extends Omit<JavaProcess, 'ended'> {
   /** For KAFKA_BROKERS: `['127.0.0.1:PORT']`. */
   readonly brokers: readonly string[];
-  /** Resolves when the running broker has ended, for whatever reason. */
+  /** Resolves when the running broker has ended, for any reason. */
   ended(): Promise<void>;
   /** Starts it again on the same port and data, after `stop` or `kill`. */
   restart(): Promise<void>;

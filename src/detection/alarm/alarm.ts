@@ -63,7 +63,7 @@ const STEP_FIRST = 0.5;
 const RISE_STEPS = 1.4;
 /** A row that continues an episode raises the threshold by this share of what the first row does. */
 const CONTINUED_SHARE = 1 / 3;
-/** The target rate is never higher, whatever the frequency of the series. */
+/** The target rate is never higher, regardless of the frequency of the series. */
 export const ALARM_RATE_MAX = 0.01;
 /**
  * Episodes for each gap. An episode ends with a gap without alarms, so that alarms at any rate make at most 1 / e for
@@ -79,7 +79,7 @@ export interface Unusualness {
   readonly wide: number;
   /** The part of `sharp` that no season explains; left out: all of it. */
   readonly unexplained?: number;
-  /** Unusualness of any step of a series that rarely makes one, which alone is no alarm. Left out: 0. */
+  /** Unusualness of any step of a series that rarely makes one, which alone is no alarm. Omitted: 0. */
   readonly rareStep?: number;
   /** Magnitude of the residual or of the change since the last value, whichever is larger; left out of a group. */
   readonly moved?: number;
@@ -150,7 +150,7 @@ export interface AlarmTarget {
 }
 
 /**
- * Judges the next row; null where it has no value or no forecast.
+ * Judges the next row; null if it has no value or no forecast.
  *
  *   grade      S / (S + 14)
  *   severity   max(S', 0.9 x what was held) + 2 sqrt(energy)
@@ -240,8 +240,8 @@ function startOf(rate: number, isGroup: boolean): number {
 
 /**
  * Steps by which an alarm raises the threshold, by the share of it that the threshold is: one far beyond shows little
- * of where alarms begin to be too many. So a series with large incidents does not go deaf to others. Where tails are
- * those of most series, a step on average.
+ * of where alarms begin to be too many. So a series with large incidents still detects others. With the tails of most
+ * series, it is one step on average.
  */
 function riseOf(share: number): number {
   return RISE_STEPS * share * Math.sqrt(share);

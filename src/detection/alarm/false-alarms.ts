@@ -14,8 +14,8 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 };
 const DEFAULT = { count: 1, perMs: 7 * DAY_MS };
 /**
- * Shares of rows that the default stays between, whatever the frequency. A threshold that keeps rarer alarms from a
- * series of every second would pass over what anyone calls an incident.
+ * Shares of rows that the default stays between, regardless of the frequency. At a lower rate, a series with a value
+ * every second would miss obvious incidents.
  */
 const DEFAULT_RATE_MAX = 1 / 1_000;
 const DEFAULT_RATE_MIN = 1 / 50_000;
@@ -30,7 +30,7 @@ export function parseFalseAlarms(text: string): FalseAlarms | undefined {
   return match !== null && count > 0 ? { count, perMs: UNIT_MS[match[2]] } : undefined;
 }
 
-/** The setting of accepted false alarms; undefined where there is none. */
+/** The setting of accepted false alarms; undefined if there is none. */
 interface AlarmWishes {
   readonly falseAlarms?: FalseAlarms | undefined;
   /** In percent; used where no rate is given: of 100 rows, 100 - level may be false alarms. */

@@ -31,7 +31,7 @@ const LARGEST_WEIGHT_WIDE = 0.5;
  * mean varies far less than one of them does, so it is judged in units of its own past. Where one member alone was
  * observed it is itself.
  * @param areUsual members whose values are what their hour always shows: they explain their part of S
- * @returns null where no member was observed
+ * @returns null if no member was observed
  */
 export function unusualGroup(
   state: Float64Array,
@@ -63,7 +63,7 @@ interface Excess {
   readonly mean: number;
 }
 
-/** The sum of the two largest, and the mean, of what lies beyond a typical row. */
+/** The sum of the two largest, and the mean, of what is beyond a typical row. */
 function excess(numbers: readonly number[]): Excess {
   let [first, second, sum] = [0, 0, 0];
   for (const number of numbers) {

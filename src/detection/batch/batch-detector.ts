@@ -49,7 +49,7 @@ export interface DetectionFold {
 }
 
 export interface DetectionInput {
-  /** Histories, oldest first, NaN where missing; equally long when the threshold is multivariate. */
+  /** Histories, oldest first, NaN if missing; equally long when the threshold is multivariate. */
   readonly series: readonly ArrayLike<number>[];
   readonly settings: DetectionSettings;
   /** Subtracted from each series before the model sees it; null for nothing. */

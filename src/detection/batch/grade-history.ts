@@ -52,9 +52,9 @@ export function* gradeHistories(
 
 /** Places of histories in time and among the series. */
 export interface HistoryPlaces {
-  /** Mean step of the series; null where no events are wanted. */
+  /** Mean step of the series; null if no events are wanted. */
   readonly eventStepMs?: number | null | undefined;
-  /** Event time of the first position of each; null where they are not known: then there is no seasonal profile. */
+  /** Event time of the first position of each; null if they are not known: then there is no seasonal profile. */
   readonly startsMs?: readonly number[] | null | undefined;
   /** Index of the first of them, 0 by default. */
   readonly first?: number;
@@ -180,12 +180,12 @@ class HistoryRows {
     return { rings: this.rings, value: this.#history.observed[position], unusual };
   }
 
-  /** Distances from here on are from `origin`; NaN where a new one begins. */
+  /** Distances from here on are from `origin`; NaN if a new one begins. */
   get origin(): number {
     return this.rings.origin;
   }
 
-  /** The newest row; null where it has no value. */
+  /** The newest row; null if it has no value. */
   seen(): SeenValue | null {
     const position = this.#position;
     const value = this.#history.observed[position];

@@ -23,7 +23,7 @@ export interface History {
   readonly segments: readonly OriginSegment[];
   readonly forecastSums: Float64Array;
   readonly forecastCounts: Uint32Array;
-  /** The same of the forecasts that a stream would have had as it scored the position; empty where alarms are off. */
+  /** The same of the forecasts that a stream would have had as it scored the position; empty if alarms are off. */
   readonly arrivalSums: Float64Array;
   readonly arrivalCounts: Uint32Array;
   /** Deviation by the model's quantiles, by cutoff; for the grade alone, of the first cutoffs. */
@@ -42,11 +42,11 @@ export interface History {
  */
 interface OriginSegment {
   readonly start: number;
-  /** The first observed value of the segment; NaN where there is none. */
+  /** The first observed value of the segment; NaN if there is none. */
   origin: number;
 }
 
-/** @param cleaned what is subtracted from the values before the model gets them; null where nothing is */
+/** @param cleaned what is subtracted from the values before the model gets them; null if nothing is */
 export function historyOf(
   series: ArrayLike<number>,
   cleaned: ArrayLike<number> | null,
@@ -104,7 +104,7 @@ export function historyOf(
   };
 }
 
-/** Writes the context before a cutoff, oldest first, into `target`; NaN where nothing is known. */
+/** Writes the context before a cutoff, oldest first, into `target`; NaN if nothing is known. */
 export function contextBefore({ seen, segments }: History, cutoff: number, target: Float32Array): void {
   const { start } = segmentAt(segments, cutoff);
   target.set(seen.subarray(cutoff - target.length, cutoff));
@@ -132,7 +132,7 @@ function windowEndOf({ values, detectionSize }: History, position: number): numb
   return values.length - Math.floor((values.length - 1 - position) / detectionSize) * detectionSize;
 }
 
-/** Observation - forecast of every position; NaN where either is missing. */
+/** Observation - forecast of every position; NaN if either is missing. */
 export function residualsOf(history: History): Float64Array {
   return Float64Array.from(history.values, (value, position) => value - forecastAt(history, position));
 }
@@ -144,7 +144,7 @@ export function shiftForecasts(history: History, added: Float64Array): void {
   for (let i = 0; i < arrivalSums.length; i++) arrivalSums[i] += arrivalCounts[i] * added[i];
 }
 
-/** Mean forecast of a position, as a distance from its origin; NaN where there is none. */
+/** Mean forecast of a position, as a distance from its origin; NaN if there is none. */
 export function forecastAt({ forecastSums, forecastCounts }: History, position: number): number {
   const count = forecastCounts[position];
   return count === 0 ? Number.NaN : forecastSums[position] / count;
@@ -173,7 +173,7 @@ function segmentAt(segments: readonly OriginSegment[], position: number): Origin
   return segments[0];
 }
 
-/** The cutoffs that count for the detection window they lie in, ascending: those of a stream's standing forecasts. */
+/** The cutoffs that count for the detection window they are in, ascending: those of a stream's standing forecasts. */
 export function countingCutoffs(history: History, settings: Pick<DetectionSettings, 'h' | 'stepSize'>): number[] {
   const cutoffs = cutoffsOfWindow(history.values.length, settings);
   return cutoffs.filter((cutoff) => cutoff <= windowEndOf(history, cutoff) - settings.h);

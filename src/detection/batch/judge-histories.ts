@@ -12,7 +12,7 @@ import { forecastAt, type History, isFlatReturnAt, originAt } from './history.ts
 import type { TurnRows } from './turn-rows.ts';
 
 /**
- * The last `detectionSize` observations of one series, judged. Arrays have that length; NaN where there is no number.
+ * The last `detectionSize` observations of one series, judged. Arrays have that length; NaN if there is no number.
  */
 export interface JudgedHistory {
   readonly forecast: Float64Array;

@@ -9,7 +9,7 @@ import { standardScore, type Yardstick } from './threshold.ts';
  * The cube root of a (scaled) chi-square is close to normal (Wilson and Hilferty 1931, PNAS 17), so mean and deviation
  * of `a` over earlier steps describe "normal" whatever the correlation between members, and (a - mean) / deviation has
  * a one-sided normal threshold.
- * @param scores z of each member, NaN where it has none
+ * @param scores z of each member, NaN if it has none
  * @returns NaN when no member has a score
  */
 export function accumulate(scores: ArrayLike<number>): number {
@@ -45,7 +45,7 @@ export function accumulatedScore(scores: ArrayLike<number>, accumulation: Calibr
 
 /** Residuals of one member with what they are measured by. */
 export interface MemberResiduals {
-  /** Aligned by time step with those of the other members; NaN where missing. */
+  /** Aligned by time step with those of the other members; NaN if missing. */
   readonly residuals: Float32Array;
   readonly places: ResidualPlaces;
   readonly yardstick: Yardstick;

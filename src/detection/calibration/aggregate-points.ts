@@ -9,7 +9,7 @@ interface StepValues {
 
 /**
  * One value of several, at least one. Percentiles are interpolated between the two values around their rank, as
- * `quantile_over_time()` of Prometheus does. Sums are taken in the order of time, whatever the points arrived in.
+ * `quantile_over_time()` of Prometheus does. Sums are computed in the order of time, not of arrival.
  */
 export function aggregateOf(aggregate: Aggregate, { values, seconds }: StepValues): number {
   switch (aggregate) {

@@ -169,7 +169,7 @@ function rowsOf(capacity: number) {
 /**
  * Mean and variance of clipped residuals, with a variance that is linear in the step of the horizon. Residuals beyond
  * CLIP_DEVIATIONS robust deviations (from the 5 % and 95 % quantiles) count as if they lay there.
- * @param residuals oldest first; NaN where missing
+ * @param residuals oldest first; NaN if missing
  */
 export function calibrateRobust(
   residuals: Float32Array,
@@ -246,7 +246,7 @@ function varianceAlongHorizon(sums: ResidualSums): Pick<Calibration, 'variance' 
 }
 
 /**
- * What makes 99 % of normal errors lie within the quantiles of a normal distribution whose mean and variance are known
+ * What makes 99 % of normal errors are within the quantiles of a normal distribution whose mean and variance are known
  * from n samples: the squared ratio of the quantiles of Student's t and of the normal distribution (the first terms of
  * Cornish and Fisher 1937), and the variance of the mean.
  */

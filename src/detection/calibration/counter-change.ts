@@ -7,7 +7,7 @@ export interface CounterPoint {
   readonly value: number;
   /** The rest of an integer beyond 2^53. */
   readonly low: number;
-  /** Since when it counts; NaN where that is not known. */
+  /** Since when it counts; NaN if that is not known. */
   readonly startMs: number;
 }
 
@@ -25,9 +25,9 @@ export interface CounterRules {
 
 /** Increase of a counter by one point. */
 interface CounterChange {
-  /** NaN where that is not known. */
+  /** NaN if that is not known. */
   readonly increase: number;
-  /** The time that it covers; NaN where that is not known. */
+  /** The time that it covers; NaN if that is not known. */
   readonly seconds: number;
   /** The start of an earlier point, after one of another start: two senders count in turn. */
   readonly inTurn: boolean;

@@ -49,7 +49,7 @@ export interface DetectionSettings {
   readonly context: number;
   /** The seasonal profile of hours and weekdays, by this clock; left out: none. */
   readonly profile?: ProfileSettings | null;
-  /** Left out: values are watched as they are sent. */
+  /** Omitted: values are watched as they are sent. */
   readonly as?: CounterReading;
 }
 
@@ -68,6 +68,6 @@ export interface StreamDetectionSettings extends DetectionSettings {
   readonly idleMs: number | null;
   /** Time steps that a group waits for a missing member before it is scored without it. */
   readonly grace: number;
-  /** Left out: a time step has one point, and others of it are duplicates. */
+  /** Omitted: a time step has one point, and others of it are duplicates. */
   readonly aggregate?: Aggregate;
 }

@@ -16,7 +16,7 @@ export function oneSidedThreshold(level: number): number {
   return normalQuantile(level / 100);
 }
 
-/** (residual - mean) / deviation; NaN where the residual is missing or the deviation is 0 or not finite. */
+/** (residual - mean) / deviation; NaN if the residual is missing or the deviation is 0 or not finite. */
 export function standardScore(residual: number, mean: number, deviation: number): number {
   return deviation > 0 && deviation < Number.POSITIVE_INFINITY ? (residual - mean) / deviation : Number.NaN;
 }
@@ -43,7 +43,7 @@ export function floorOfRounded(floor: number, { mean }: Calibration): number {
   return Math.max(floor, BFLOAT_ROUNDING * Math.abs(mean));
 }
 
-/** The comparison of one residual with the calibration. Numbers are NaN where there is no residual or no deviation. */
+/** The comparison of one residual with the calibration. Numbers are NaN if there is no residual or no deviation. */
 interface Judgement {
   readonly score: number;
   /** Bounds of the interval, as distances from the forecast. */

@@ -13,10 +13,10 @@ import { isBeyondPast } from './stuck-peak.ts';
 const THRESHOLD_DIGITS = 4;
 
 interface BegunBy {
-  /** The most unusual value of the alarm, and the row that it is about. */
+  /** The most unusual value of the alarm, and its row. */
   readonly most: SeenValue;
   readonly peakRow: PeakRow;
-  /** It lies on the side that the detector watches. */
+  /** It is on the side that the detector watches. */
   readonly isWatched: boolean;
   /** Rows before it belong to another event. */
   readonly from: number;
@@ -56,7 +56,7 @@ export function beginEvent(
     ...(Number.isFinite(verdict.threshold) && { threshold: Number(verdict.threshold.toFixed(THRESHOLD_DIGITS)) }),
     ...(rowsBefore > 0 && {
       lead: rowsBefore,
-      // It reaches as far as the alarm, which may come a row or two behind what it is about.
+      // It extends to the alarm, which may be a row or two later than its cause.
       away: {
         until: { position, timestampMs },
         otherRows: rowsBefore - 1,

@@ -22,7 +22,7 @@ export function peakOf(
   const side = value < expected ? 'lowest' : 'highest';
   const rarity = rarityOf(seen, { value, position, side, start, windowSize: gap });
   const season = seasonOfSeen(seen, verdict);
-  // Forecasts that follow an incident lie beyond its values. Then the sentence compares them with what was expected.
+  // Forecasts that follow an incident are beyond its values. Then the sentence compares them with what was expected.
   const isAlike = season?.raised || value < expected === value < (season?.expected ?? Number.NaN);
   const localMs = (season?.localMs ?? 0) - Math.round((position - peakRow.position) * stepMs);
   const isTrue = season?.day !== undefined || (season !== null && !contradict(habits, timestampMs, usualRange(season)));

@@ -10,7 +10,7 @@ export const RETURN_ROWS = 3;
 interface ReachingRow {
   readonly isAlarm: boolean;
   readonly deviates: boolean;
-  /** null where nothing was observed that shows it. */
+  /** null if nothing was observed that shows it. */
   readonly isDisplaced: boolean | null;
   readonly stepMs: number;
 }
@@ -75,7 +75,7 @@ export function reachedEnd(
   };
 }
 
-/** The first row behind an open event by now; null while it continues. A missing season is looked at once a gap. */
+/** The first row after an open event so far; null while it continues. A missing season is checked once a gap. */
 export function recoveringSince({ kind, until, ordinaryRows, away, day }: OpenEvent): EventMoment | null {
   if (kind === 'silence' || kind === 'missing_season' || day !== undefined) return null;
   const [first, rows] = AWAY.includes(kind) ? [away.until, away.otherRows] : [until, ordinaryRows];

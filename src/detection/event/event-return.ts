@@ -56,7 +56,7 @@ export function isStillDisplaced(event: OpenEvent, kept: RingValues, closing: Cl
 
 /**
  * What rows would show without the event: the value at the same time of an earlier week or day from before it, where
- * that is kept, or the level before; NaN where neither is known.
+ * that is kept, or the level before; NaN if neither is known.
  */
 export function usualBefore(
   { start, before }: Pick<OpenEvent, 'start' | 'before'>,
@@ -74,7 +74,7 @@ export function usualBefore(
   };
 }
 
-/** The level of the rows before an event; null where there are none. */
+/** The level of the rows before an event; null if there are none. */
 export function levelBefore({ rings, origin }: RingValues, start: number, rows: number): number | null {
   const from = Math.max(0, rings.contextStart, start - rows, start - rings.layout.contextCapacity + rows);
   const level = presentMedian(Array.from({ length: start - from }, (_, i) => rings.distanceAt(from + i) + origin));

@@ -84,7 +84,7 @@ function revisionOf(
   };
 }
 
-/** That of the peak, unless many alarms lie on the other side. */
+/** That of the peak, unless many alarms are on the other side. */
 function directionOf({ kind, alarmsBelow, alarmsAbove, peak }: OpenEvent): EventDirection {
   if (kind === 'silence') return 'down';
   const below = alarmsBelow / (alarmsBelow + alarmsAbove);

@@ -23,9 +23,9 @@ import { classifyStuck, isBeyondPast } from './stuck-peak.ts';
 const UNCHANGING: readonly EventKind[] = ['missing_season', 'stuck'];
 /** An alarm of so many times the severity of an event whose values were back begins another one. */
 const OUTGROWN = 2;
-/** An open event is looked at again after this share of a gap, when the kind is usually known; then once a gap. */
+/** An open event is checked again after this share of a gap, when the kind is usually known; then once a gap. */
 const FIRST_CHECK_SHARE = 0.25;
-/** Alarms at the last look, where the next one is to make an update whatever came since. */
+/** Alarms at the last check, if the next alarm must cause an update. */
 const NOT_REPORTED = -1;
 
 /**
@@ -142,7 +142,7 @@ export class EventTracker {
     return null;
   }
 
-  /** Ends the open event for a reason that lies outside of its rows. */
+  /** Ends the open event for a reason that is outside of its rows. */
   close(reason: CloseReason, timestampMs: number): AnomalyEvent | null {
     const event = this.#open;
     this.#open = null;
@@ -218,7 +218,7 @@ export class EventTracker {
     const { gap, stepMs } = this.#subject;
     const { position, verdict } = row;
     const isBySeason = event.seasonAlarms !== undefined || isRaised(row);
-    // A stuck value lasts as long as it is repeated, whatever follows.
+    // A stuck value lasts as long as it is repeated.
     const isStuck = event.kind === 'stuck' && repeatsValue(row.keptOf(event.leader), position);
     const seen = row.seen.find(({ series }) => series === (event.peak.series ?? event.leader));
     reach(event, row, {
@@ -268,7 +268,7 @@ export class EventTracker {
   #classify(event: OpenEvent, { position, timestampMs, seen, keptOf }: EventRow, staysAway = false): void {
     event.kind = refined(event.kind, pointKind(isBelow(event)), null);
     const kept = keptOf(event.leader);
-    // A day that was low is a level, whatever its rows look like.
+    // A low day is a level, regardless of its rows.
     if (kept === null || isOfDay(event)) return;
     const { values, oldest } = ringValues(kept.rings, position);
     const start = event.firstAlarm.position - (event.lead ?? 0) - oldest;
@@ -325,7 +325,7 @@ export interface KeptTracker {
   readonly open: OpenEvent | null;
   readonly coolUntilMs: number | null;
   readonly previous: number | null;
-  /** Left out by earlier versions. */
+  /** Omitted by earlier versions. */
   readonly closedAt?: number | null;
   readonly habits?: readonly Habit[];
   /** Kept by earlier versions: one habit. */

@@ -87,7 +87,7 @@ function usualAt(event: EventPart, { seen, position, gap, stepMs }: ComparedRow)
 }
 
 /**
- * Whether a row is the way back: forecasts followed the event and lie beyond the value, on the side of the peak. The
+ * Whether a row is the way back: forecasts followed the event and are beyond the value, on the side of the peak. The
  * value is near what would be usual without the event, or at least nearer to it than the forecast is.
  */
 export function isRecovering(event: EventPart, row: ComparedRow): boolean {

@@ -7,7 +7,7 @@ import { newEvent, type OpenEvent } from './open/open-event.ts';
 
 /** The last missing value of a series that stopped, as that is noticed. */
 interface SilentSince extends EventMoment {
-  /** Time steps without a value by then. */
+  /** Time steps without a value so far. */
   readonly missing: number;
   /** Input offset of the last observation. */
   readonly offset: number;

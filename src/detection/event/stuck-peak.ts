@@ -7,7 +7,7 @@ import type { EventMoment } from './open/event-moment.ts';
 import type { ForecastValue } from './open/event-row.ts';
 import type { OpenEvent } from './open/open-event.ts';
 
-/** The row at which an event of stuck values is looked at, and what is kept of its series. */
+/** The row at which an event of stuck values is checked, and the kept values of its series. */
 interface StuckAt extends EventMoment {
   readonly kept: RingValues;
   /** Position of the first alarm, or of the row that it is about. */
@@ -53,7 +53,7 @@ export function classifyStuck(
 /** Deviations beyond all earlier values from which on a value is no return to normal. */
 const BEYOND = 6;
 
-/** True if a value lies beyond all that the series of an event showed before it, as the row at `position` knows. */
+/** True if a value is beyond all that the series of an event showed before it, as the row at `position` knows. */
 export function isBeyondPast(
   { start, scale }: Pick<OpenEvent, 'start' | 'scale'>,
   value: number | null,

@@ -8,7 +8,7 @@ const FLAT_ROWS = 24;
 /** Values of a series by position, as distances from its origin. */
 interface FlatPast {
   readonly distanceAt: (position: number) => number;
-  /** The first position that is looked at. */
+  /** The first position that is considered. */
   readonly oldest: number;
 }
 

@@ -18,7 +18,7 @@ const SHAPE = 3;
 /** A scale forgets with so many rows. */
 const FORGET_ROWS = 3_000;
 /**
- * An entry counts in full up to so many times its scale. What lies beyond, up to CLIP scales, counts like one row of at
+ * An entry counts in full up to so many times its scale. What is beyond, up to CLIP scales, counts like one row of at
  * least BEYOND_ROWS_MIN even among the first rows: an outlier must not hide what follows it.
  */
 const CLIP_FULL = 4;
@@ -72,10 +72,10 @@ const NOTHING_UNUSUAL: Unusualness = { sharp: 0, wide: 0 };
 /** One row as the detector has it; distances from the origin of the series. */
 interface GradedRow {
   readonly position: number;
-  /** NaN where it is missing. */
+  /** NaN if it is missing. */
   readonly value: number;
   readonly distance: number;
-  /** The standing forecast; NaN where there is none. */
+  /** The standing forecast; NaN if there is none. */
   readonly forecast: number;
 }
 
@@ -84,7 +84,7 @@ interface GradedRow {
  * square):
  *
  *   z   residual of the standing forecast
- *   d   change since the last value, unless a gap lies between
+ *   d   change since the last value, unless a gap is between
  *   n   residual of the analogue forecast: what followed the stretch that was most like the newest values
  *   w   distance of the newest values from the most similar earlier stretch
  *

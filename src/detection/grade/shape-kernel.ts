@@ -58,7 +58,7 @@ const KERNEL = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(SHAPE
 const WINDOW_MAX = 512;
 
 export const { innovate, move, moveAround, common } = KERNEL;
-/** The four values before a window, then the window, in the order of time; NaN where missing. */
+/** The four values before a window, then the window, in the order of time; NaN if missing. */
 export const VALUES = new Float32Array(KERNEL.memory.buffer, 0, LEVEL_VALUES + WINDOW_MAX);
 /** Innovations of the window, newest first; infinite where one is not known whole. */
 export const INNOVATIONS = new Float64Array(KERNEL.memory.buffer, 4_096, WINDOW_MAX);

@@ -5,8 +5,8 @@ import { LAG_MIN, LEVEL_VALUES, SEED_PERIOD, SEED_ROWS } from '../memory/shape-l
 import { common, DISTANCES, INNOVATIONS, innovate, move, moveAround, VALUES } from './shape-kernel.ts';
 
 /**
- * Compares the newest values of a series with its own past, whatever the level: which earlier stretch was most alike,
- * and how far is it?
+ * Finds the earlier stretch of a series that is most similar to its newest values, regardless of level, and its
+ * distance.
  *
  *   innovation   a[i] = x[i] - mean(x[i-4 .. i-1]), clamped, so that one outlier is one
  *   distance     V[L] <- 0.8 V[L] + 0.2 (a[t] - a[t-L])^2     for every lag L = 16 .. 464
@@ -56,7 +56,7 @@ export function trackShape(rings: SeriesRings, position: number): number {
 }
 
 /**
- * How far the innovation of the row that was tracked last, of any series, lies from that of its analogue; NaN where
+ * How far the innovation of the row that was tracked last, of any series, lies from that of its analogue; NaN if
  * they have nothing in common. What followed a glitch, or was one, beyond `cut`, is expected of no other row.
  */
 export function leftByAnalogue(lag: number, cut: number): number {

@@ -12,14 +12,14 @@ import type { SeriesRings } from './series-rings.ts';
 /** One member of a group in a time step. */
 export interface JudgedMember {
   readonly rings: SeriesRings;
-  /** NaN where it was not observed. */
+  /** NaN if it was not observed. */
   readonly value: number;
-  /** null where it has no value or no forecast. */
+  /** null if it has no value or no forecast. */
   readonly unusual: Unusualness | null;
 }
 
 interface TimedStep {
-  /** NaN where it is not known: then members have no seasonal verdict. */
+  /** NaN if it is not known: then members have no seasonal verdict. */
   readonly timestampMs: number;
   readonly settings: DetectionSettings & { readonly alarmRate: number };
 }

@@ -33,14 +33,14 @@ export function addToWindow(
   }
 }
 
-/** Mean of the forecasts of `position` that count for the open window; NaN where there is none. */
+/** Mean of the forecasts of `position` that count for the open window; NaN if there is none. */
 export function standingForecast(rings: SeriesRings, windowStart: number, position: number): number {
   const { settings } = rings.layout;
   const count = coveringCutoffs(position, windowStart + settings.detectionSize - settings.h, rings.grid);
   return count === 0 ? Number.NaN : rings.sums[rings.sumStart + position - windowStart] / count;
 }
 
-/** Mean of all forecasts of a position of the window that closes; null where there is none. */
+/** Mean of all forecasts of a position of the window that closes; null if there is none. */
 export function finalForecast(rings: SeriesRings, windowStart: number, position: number): number | null {
   const { laterLength, forecastLength } = rings.layout;
   const count = coveringCutoffs(position, position, rings.grid);
@@ -50,7 +50,7 @@ export function finalForecast(rings: SeriesRings, windowStart: number, position:
   return (rings.sums[at] + later) / count;
 }
 
-/** The forecast of a position in the ring, from its residual where its window has closed; NaN where not kept. */
+/** The forecast of a position in the ring, from its residual where its window has closed; NaN if not kept. */
 export function keptForecast(
   {
     rings,

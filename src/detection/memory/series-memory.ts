@@ -54,7 +54,7 @@ export const EVENT_TIMES = layout({ origin: 1, newest: 1, arrived: 1 });
 /** Most scalars that a state holds. */
 export const SCALARS_MAX = PLACES.count;
 /**
- * What the series of one detector have in common: its settings, and how the numbers of each lie in memory. That is one
+ * What the series of one detector have in common: its settings, and how the numbers of each are in memory. That is one
  * block of bytes in a slab shared by many series, since typed arrays of its own would cost more than their contents.
  * What a row needs lies together.
  *
@@ -86,7 +86,7 @@ export interface SeriesLayout {
   /** The distances of the lags, and behind them the lag of the smallest, which is a whole number. */
   readonly shapeStart: number;
   readonly extremeStart: number;
-  /** Named by SCALARS; those of alarms are left out where there are none. */
+  /** Named by SCALARS; those of alarms are omitted where there are none. */
   readonly scalars: number;
   readonly originAt: number;
   readonly eventTimesAt: number;
@@ -98,7 +98,7 @@ export interface SeriesLayout {
   readonly overlapping: boolean;
   /** Begin of the sums, among the floats or the doubles. */
   readonly sumStart: number;
-  /** The seasonal profile; null where there is none. Its numbers come last. */
+  /** The seasonal profile; null if there is none. Its numbers come last. */
   readonly profile: ProfileLayout | null;
   readonly doubles: number;
   readonly floats: number;

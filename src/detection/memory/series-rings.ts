@@ -126,7 +126,7 @@ export class SeriesRings implements SeriesBlock {
     recordPrecision(doubles, this.scalarIndex(SCALARS.precision), { value, origin, distance });
   }
 
-  /** The seasonal profile; null where there is none. */
+  /** The seasonal profile; null if there is none. */
   get profile(): ProfileState | null {
     const { profile } = this.layout;
     return profile === null ? null : profileState(this, profile);
@@ -230,7 +230,7 @@ export class SeriesRings implements SeriesBlock {
     return this.slab.floats.subarray(start, start + EXTREME_FLOATS);
   }
 
-  /** Residuals kept for calibration, oldest first; NaN where the value was missing. */
+  /** Residuals kept for calibration, oldest first; NaN if the value was missing. */
   residuals(count: number): Float32Array {
     return this.residualsForNow(count).slice();
   }

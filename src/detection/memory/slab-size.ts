@@ -1,7 +1,7 @@
 /**
  * Blocks of the first slab; each further one has twice as many, up to so many bytes. A worker with many partitions has
  * few series in each. The system allocates large slabs apart from what comes and goes (MALLOC_MMAP_THRESHOLD_ of the
- * image), so that no gaps lie between them, and takes memory for blocks as they are used.
+ * image), so that no gaps are between them, and takes memory for blocks as they are used.
  */
 export const BLOCKS_MIN = 4;
 const SLAB_BYTES_MAX = 512 * 1024;

@@ -34,7 +34,7 @@ export const PROFILE_FLOATS = layout({
   /** Slots by which the candidates of a day, and those of a week, were measured. */
   daySlots: 1,
   weekSlots: 1,
-  /** Slots so far, and how far their values lie above the day's and the week's, on recent average. */
+  /** Slots so far, and how far their values are above the day's and the week's, on recent average. */
   slots: 1,
   dayLevel: 1,
   weekLevel: 1,
@@ -118,7 +118,7 @@ const ROWS_SHARE_MIN = 0.4;
 /** A profile has at least so many slots a day: a step of a day has no time of the day. */
 const DAY_SLOTS_MIN = 2;
 
-/** null where the step is too long for a profile. */
+/** null if the step is too long for a profile. */
 export function profileLayout(calendar: LocalCalendar, stepMs: number): ProfileLayout | null {
   const hours = Math.ceil(stepMs / HOUR_MS);
   const slotHours = Array.from({ length: DAY_HOURS }, (_, i) => i + 1).find(

@@ -70,7 +70,7 @@ function isReported(slots: number): boolean {
 }
 
 /**
- * Looks at today as a slot of it closes; null where no day is known, or an alarm has reported today.
+ * Looks at today as a slot of it closes; null if no day is known, or an alarm has reported today.
  * @param floor smallest deviation of a slot, in units of the series
  */
 export function dayVerdict(state: ProfileState, candidate: number, floor: number): DayVerdict | null {

@@ -1,7 +1,7 @@
 import type { SeriesDetector } from './series-detector.ts';
 
 /**
- * The values that a forecast may see, from the first observed one on, NaN where missing; and the position of that one.
+ * The values that a forecast may see, from the first observed one on, NaN if missing; and the position of that one.
  */
 export function contextValues({ positions, layout, rings, origin }: SeriesDetector): [number, Float64Array] {
   let start = Math.max(0, positions - layout.contextCapacity, rings.contextStart);

@@ -14,7 +14,7 @@ interface EarlierSeries {
 }
 
 /**
- * The value at a position of the open window, or of the one that closed last, with its forecast; null where it is
+ * The value at a position of the open window, or of the one that closed last, with its forecast; null if it is
  * missing, or its forecast is not kept. Where the window has closed the forecast is known from its residual of 16 bits,
  * and the interval is that of the next window.
  */

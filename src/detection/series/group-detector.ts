@@ -14,7 +14,7 @@ import { SeriesDetector } from './series-detector.ts';
 export interface GroupDetection extends Verdict {
   /** One per member, in the order the members were added. Their own flags do not count; `anomaly` below does. */
   readonly members: readonly Detection[];
-  /** Standardised accumulated score of the time step; NaN where there is none. */
+  /** Standardised accumulated score of the time step; NaN if there is none. */
   readonly accumulatedScore: number;
   /** True if enough forecasted samples came before the window for the flag to count. */
   readonly calibrated: boolean;
@@ -71,7 +71,7 @@ export class GroupDetector {
   }
 
   /**
-   * Scores the next time step. `values[i]` belongs to member i; NaN where it was not observed. Seasonal profiles learn
+   * Scores the next time step. `values[i]` belongs to member i; NaN if it was not observed. Seasonal profiles learn
    * of it where its time is given.
    */
   score(values: ArrayLike<number>, timestampMs = Number.NaN): GroupDetection {

@@ -25,10 +25,10 @@ export interface OutdatedState extends OutdatedEntry, LastSeen, UnderWatch {
   /** Key of the unit that continues it: another one than its own where the detector of a group was renamed. */
   readonly migratedKey: string;
   /**
-   * The series or group under its old settings, whose values the new one begins with; null where they cannot be read.
+   * The series or group under its old settings, whose values the new one begins with; null if they cannot be read.
    */
   readonly previous: ScoredSeries | ScoredGroup | null;
-  /** The detector that its records go to now; null where none takes them, or it is not known. */
+  /** The detector that its records go to now; null if none takes them, or it is not known. */
   readonly newOwner: LoadedDetector | null;
   /** Begins with its values, in the slot of the backfill; null before a record. */
   migrated: Scorable | null;

@@ -9,7 +9,7 @@ import { isOutdated, type OutdatedState } from './outdated-state.ts';
 /** It never moves back, so that a restore watches as a worker that was not interrupted. */
 export function silenceDeadline(unit: Scorable | OutdatedState): number {
   const limitMs = silenceLimitOf(unit);
-  // Asked with every record of a group: who sends what is not looked at without need.
+  // Called with every record of a group, so it examines members only if needed.
   if (limitMs === null) return Number.POSITIVE_INFINITY;
   return limitMs + (isOutdated(unit) ? Math.max(unit.arrivedMs, unit.lastSeenMs) : unit.silenceSinceMs());
 }

@@ -40,7 +40,7 @@ export class TimestampGuard {
   #corroboratedFromMs = Number.POSITIVE_INFINITY;
   /** Records so far that were the newest of their series, or group. */
   advances = 0;
-  /** Detectors and times of those since the list was taken; null: nobody waits for one. */
+  /** Detectors and times of those since the list was taken; null: none waits. */
   advanced: { readonly loaded: LoadedDetector; readonly timestampMs: number }[] | null = null;
   #ready: ReadyObservation[] = NOTHING;
 
@@ -50,7 +50,7 @@ export class TimestampGuard {
     this.idle = new DeadlineWatch(2, idleDeadline, all);
   }
 
-  /** Returns what is ready with an observation, in order: itself, and others that waited for its time. */
+  /** Returns the observations that are ready, in order: this one, and others that waited for its time. */
   accept(unit: Scorable, observation: ReceivedObservation, sink: ScoreSink): readonly ReadyObservation[] {
     this.#ready = NOTHING;
     const { series, timestampMs } = observation;
@@ -90,12 +90,12 @@ export class TimestampGuard {
     return agreed;
   }
 
-  /** Returns what a unit holds for older records: none is waited for, since it is silent, or the input has ended. */
+  /** Returns the records that a unit held back for older ones, because it is silent or the input has ended. */
   flush({ waiting }: Scorable): readonly ReceivedObservation[] {
     return [...waiting.drainOutOfOrder(), ...(waiting.steps?.close(null) ?? [])];
   }
 
-  /** Makes dead letters of the records that a unit holds: its state is given up, or the input has ended. */
+  /** Makes dead letters of the records that a unit holds, because its state is dropped or the input has ended. */
   refuseHeld(unit: Scorable, sink: ScoreSink): void {
     const { waiting, loaded } = unit;
     for (const observation of this.flush(unit)) {

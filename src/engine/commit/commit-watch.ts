@@ -18,7 +18,7 @@ export class CommitWatch {
     this.#report = report;
   }
 
-  /** Why transactions make no progress; null where they do. */
+  /** Why transactions make no progress; null if they do. */
   get stalled(): Error | null {
     if (this.#stalledAt === null) return null;
     return this.#retried ?? new Error(`its transaction has had no answer for ${COMMIT_MS_MAX / 1_000} s`);

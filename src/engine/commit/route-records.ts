@@ -11,7 +11,7 @@ export interface RecordRoute {
   readonly partitionOf: (key: Buffer) => number;
 }
 
-/** Headers of a record that each of its points gets, too. Larger ones are left out. */
+/** Headers of a record that each of its points gets, too. Larger ones are omitted. */
 const SPLIT_HEADERS_BYTES_MAX = 1_024;
 
 interface Routing {
@@ -54,7 +54,7 @@ export async function routeRecords(
   pending.consumed(records);
 }
 
-/** Unusable parts of a record become one dead letter with the whole record, whatever else of it is passed on. */
+/** Unusable parts of a record become one dead letter with the whole record, even if its other parts are used. */
 function passSplit(record: InputRecord, split: PointRecords, { pending, route }: Pick<Routing, 'pending' | 'route'>) {
   pending.pointsTaken(split);
   const { rawHeaders, ...bare } = record;

@@ -30,7 +30,7 @@ interface HistoryOptions {
 /** Observations in a batch: enough for full batches of the model. */
 const BATCH_MAX = 8_192;
 
-/** No series is evicted: the history is in memory anyway. */
+/** No series is evicted, because the history is in memory. */
 const UNITS_MAX = Number.POSITIVE_INFINITY;
 
 /**

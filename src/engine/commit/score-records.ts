@@ -30,7 +30,7 @@ export interface DecodingOptions {
 interface DecodingContext {
   readonly state: PartitionState;
   readonly scoring: DecodingOptions;
-  /** Reason why a record is a dead letter although it can be read; null where it is none. By offset. */
+  /** Reason why a record is a dead letter although it can be read; null if it is none. By offset. */
   readonly whyFailed?: (offset: number) => string | null;
 }
 
@@ -101,7 +101,7 @@ export async function scoreDecoded(
   for (const { record, cause } of refused) {
     const unknown = cause.reason === 'series-unknown' ? ++state.unknownRecords : 0;
     const isLast = unknown === UNKNOWN_LETTERS_MAX;
-    const detail = isLast ? `${cause.detail}; further ones of this partition are counted only` : cause.detail;
+    const detail = isLast ? `${cause.detail}; further ones of this partition are only counted` : cause.detail;
     pending.deadLetter(record, { ...cause, detail, isCountedOnly: unknown > UNKNOWN_LETTERS_MAX });
   }
   await state.score(observations, pending, signal);
@@ -180,7 +180,7 @@ export function whySkipped({ first, last, reason }: SkippedRange): DeadLetterCau
     case 'records-skipped':
       return { reason, detail: `the consumer group's offset was moved past ${range}, which the state has not seen` };
     case 'topic-recreated':
-      return { reason, detail: `the topic was created again: it has no offset ${first}, which was to be read next` };
+      return { reason, detail: `the topic was recreated: it has no offset ${first}, the next one to read` };
   }
 }
 
@@ -188,7 +188,7 @@ function whyKeyUnusable(key: Buffer | null): string | null {
   if (key === null) return null;
   if (key.length > KEY_BYTES_MAX) return `the key is ${key.length} bytes long, more than ${KEY_BYTES_MAX}`;
   // Some clients take such a record in an aborted transaction for the marker that ends the transaction.
-  return key.length === 4 && key.readInt32BE() === 0 ? 'the key is four zero bytes, which disturbs readers' : null;
+  return key.length === 4 && key.readInt32BE() === 0 ? 'the key is four zero bytes, which misleads readers' : null;
 }
 
 /**
@@ -200,5 +200,5 @@ function whySplit({ key, partition }: InputRecord, group: string, place: number 
     return `the record's key must be the group's id ${JSON.stringify(group)}, so that all members share a partition`;
   }
   if (place === undefined || place === partition) return null;
-  return `group ${JSON.stringify(group)} lives on partition ${place}; this member arrived on partition ${partition}`;
+  return `group ${JSON.stringify(group)} is in partition ${place}; this member arrived in partition ${partition}`;
 }

@@ -51,5 +51,5 @@ function haveRoom(series: ReadonlySet<string>, { layout, config }: LoadedDetecto
 }
 
 export function whyFull(group: string | null): string {
-  return `group ${JSON.stringify(group)} has as many members as it may have`;
+  return `group ${JSON.stringify(group)} has as many members as allowed`;
 }

@@ -21,13 +21,13 @@ export interface SilentGroup extends GroupState {
 }
 
 /**
- * Silence of the members of a group. Each is reported silent once, and returned once; what lies between the first
+ * Silence of the members of a group. Each is reported silent once, and returned once; what is between the first
  * that stops and the last that returns is one event of the group. A group that stops is one whose members all stop.
  */
 export class GroupSilence implements SilentMembers {
   readonly names = new Map<string, number>();
   floorMs = Number.NEGATIVE_INFINITY;
-  /** Event time of the partition by which all were looked at. Not kept: looking again finds the same. */
+  /** Event time of the partition at which all were checked. Not stored: another check gives the same result. */
   #lookedMs = Number.NEGATIVE_INFINITY;
 
   /**
@@ -88,7 +88,7 @@ export class GroupSilence implements SilentMembers {
 
   /** A member was observed: it is back where it was silent. */
   endSilence(group: SilentGroup, member: Member, at: ReturnedAt, sink: ScoreSink): void {
-    // What waited for older records, or for its time step, does not show that it is back.
+    // A record that waited for older ones, or for its time step, does not prove that the member is back.
     if (!((this.names.get(member.series) ?? Number.POSITIVE_INFINITY) < at.timestampMs)) return;
     this.names.delete(member.series);
     const { series, detector } = member;
@@ -133,7 +133,7 @@ export class GroupSilence implements SilentMembers {
   }
 }
 
-/** Event time of the newest step of a member; NaN where the group has none of this name. */
+/** Event time of the newest step of a member; NaN if the group has none of this name. */
 export function newestMsOf(group: SilentGroup, series: string): number {
   const member = group.members.find((one) => one.series === series);
   if (member === undefined) return Number.NaN;
@@ -145,7 +145,7 @@ export function newestMsOf(group: SilentGroup, series: string): number {
 interface Standing {
   readonly member: Member;
   readonly position: number;
-  /** Its observation there; null where that was scored. */
+  /** Its observation there; null if that was scored. */
   readonly seen: Pick<PendingObservation, 'timestampMs' | 'value' | 'offset'> | null;
 }
 

@@ -53,7 +53,7 @@ export function createKafkaLog(given: KafkaLogOptions): StreamLog {
     delayedBy,
     partitionCount: () => {
       const { observations } = topics;
-      const doing = `the partitions of ${observations} were counted`;
+      const doing = `counting the partitions of ${observations}`;
       const count = (cluster: Cluster) => cluster.findTopicPartitionMetadata(observations).length;
       return withCluster(options, { topics: [observations], doing }, count);
     },
@@ -193,7 +193,7 @@ function watchQuotas({ config, log }: KafkaLogOptions) {
   return { delayedBy, onThrottled };
 }
 
-/** Kafka is out of reach while either part is. Only changes are reported. */
+/** Kafka cannot be reached while either part is. Only changes are reported. */
 function connectionState(
   report: (error: Error | null) => void,
 ): (part: 'fetching' | 'membership', error: Error | null) => void {

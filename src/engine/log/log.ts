@@ -52,7 +52,7 @@ export interface Subscription {
 
 export interface StreamLog {
   partitionCount(): Promise<number>;
-  /** Reason why the log delays this client, in a sentence; null where it does not. */
+  /** Reason why the log delays this client, in a sentence; null if it does not. */
   delayedBy(): string | null;
   subscribe(handlers: SubscriptionHandlers): Promise<Subscription>;
   /** `onFailure` receives each failure that is retried: while the partition is opened, and in calls of its session. */

@@ -25,7 +25,7 @@ export interface Resume {
 
 /**
  * Decides where reading continues.
- * @param stored null where the changelog does not hold how far its state reaches
+ * @param stored null if the changelog does not hold how far its state reaches
  * @param isPart whether the changelog has only a part of the state
  */
 export function planResume(

@@ -38,7 +38,7 @@ export async function adoptState(session: PartitionSession, topics: Pick<Topics,
   return { kind: 'adopted', offset, before: position.nextOffset };
 }
 
-/** A sentence for whoever asked for it. */
+/** A sentence for the operator. */
 export function adoptionText(partition: number, adoption: Adoption, groupId: string): string {
   const place = `partition ${partition}`;
   switch (adoption.kind) {

@@ -36,7 +36,7 @@ type Unit = ScoredSeries | ScoredGroup;
 interface Resident {
   readonly key: string;
   readonly entry: DeltaLogEntry;
-  /** null where only its bytes are known. */
+  /** null if only its bytes are known. */
   readonly unit: Unit | null;
   readonly outdated: OutdatedState | null;
 }
@@ -94,7 +94,7 @@ export function whyNotMoved(sources: readonly RestoredPartition[], { before }: R
       : [`${orphans.length} open events belong to other settings: let a worker close them first`]),
     ...(recreated.length === 0
       ? []
-      : ['the input topic or the changelog was created again: let a worker start over first']),
+      : ['the input topic or the changelog was recreated: let a worker start over first']),
   ];
 }
 

@@ -32,7 +32,7 @@ export class DetectorPauses {
   readonly #guard: TimestampGuard;
   /** By detector; null for a pause that began in times in which no alarm counts. */
   readonly #open = new Map<string, OpenEvent | null>();
-  /** By detector, the unit that was found last. It is looked at first: any other one would do as well. */
+  /** By detector, the unit that was found last. It is checked first; any unit would do. */
   readonly #found = new Map<string, Held>();
   /** Detectors that have no pause although all have stopped, until one of their series sends again. */
   readonly #alone = new Set<string>();
@@ -69,7 +69,7 @@ export class DetectorPauses {
   }
 
   /**
-   * Begins the pause of a detector whose units have all stopped, once what came before is scored. Returns false where
+   * Begins the pause of a detector whose units have all stopped, once what came before is scored. Returns false if
    * that is news of less than two.
    */
   begin(loaded: LoadedDetector, { offset, sink }: Outlet): boolean {

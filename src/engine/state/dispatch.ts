@@ -84,7 +84,7 @@ export class Dispatch {
     for (const observation of this.#options.guard.flush(unit)) this.give({ unit, observation });
   }
 
-  /** No further observation is waited for. The unit may wait for forecasts of what it has. */
+  /** Does not wait for further observations. The unit may still wait for forecasts. */
   finish(unit: Scorable): void {
     if (unit.settle(this.sink, true)) return;
     unit.waiting.awaitForecast(null);

@@ -9,7 +9,7 @@ import type { DetectorPauses } from './detector-pauses.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { PartitionUnits } from './partition-units.ts';
 
-/** Longest interval between two looks at the event time of other partitions. */
+/** Longest interval between two checks of the event time of other partitions. */
 const LOOK_MS_MAX = 30_000;
 
 /** A record, and the event time of the partition before it. */

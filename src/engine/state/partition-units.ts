@@ -99,7 +99,7 @@ export class PartitionUnits {
       .length;
   }
 
-  /** After a restore: records that wait for a backfill wait again. Where nobody takes them, they are dead letters. */
+  /** After a restore: records that wait for a backfill wait again. If no detector takes them, they are dead letters. */
   resumeBackfills(sink: ScoreSink): void {
     for (const unit of this.units.values()) {
       const { forBackfill } = unit.waiting;
@@ -166,7 +166,7 @@ export class PartitionUnits {
   }
 
   /**
-   * The unit that continues an outdated state without a record, where the state has what it needs. Null where there is
+   * The unit that continues an outdated state without a record, where the state has what it needs. Null if there is
    * nothing to continue: the state stays, without what it held, until a record shows that its series is there.
    */
   migrateUnseen(outdated: OutdatedState, sink: ScoreSink): Scorable | null {

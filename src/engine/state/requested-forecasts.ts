@@ -8,8 +8,8 @@ export const FORECAST_ROWS_MAX = 1_024;
 export const REQUEST_ROWS_MAX = 32;
 
 /**
- * The forecasts of a partition that are on their way. Each is requested once, as soon as it is due, and whoever needs
- * it waits for its run alone: not for those that were requested before, unless they are more than FORECAST_ROWS_MAX.
+ * The forecasts of a partition that are on their way. Each is requested once, as soon as it is due, and its consumer
+ * waits only for its own run, not for those that were requested before, unless they are more than FORECAST_ROWS_MAX.
  */
 export class RequestedForecasts {
   /** Promises that settle with the forecast of a detector. One that has failed stays. */
@@ -63,7 +63,7 @@ export class RequestedForecasts {
     });
   }
 
-  /** null where there is room; otherwise what settles when there is. */
+  /** null if there is room; otherwise what settles when there is. */
   #enter(rows: number): Promise<void> | null {
     if (this.#waiting.length === 0 && this.#fits(rows)) {
       this.#rows += rows;

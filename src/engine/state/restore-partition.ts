@@ -172,7 +172,7 @@ export function refuseOtherPartitionCount(
     `"state repartition --partitions ${partitionCount}"`;
   throw new ServiceError(
     'topic-mismatch',
-    `topic ${place.topic} ${change}: series have moved away from their state. ${remedy}`,
+    `topic ${place.topic} ${change}: series are separated from their state. ${remedy}`,
   );
 }
 

@@ -41,7 +41,7 @@ export class SeriesSources {
     return known.map(([series, source]) => ({ key: keyOf(unitKey, series), value: Buffer.from(source) }));
   }
 
-  /** Takes a record of the changelog over; false where it is another one. */
+  /** Takes a record of the changelog over; false if it is another one. */
   restore(key: Buffer, value: Buffer | null): boolean {
     const text = key.toString();
     if (!text.startsWith(PREFIX)) return false;

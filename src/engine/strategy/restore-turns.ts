@@ -32,7 +32,7 @@ export class RestoreTurns {
     };
   }
 
-  /** Hands the turn over at once, so that nobody comes between. */
+  /** Hands the turn over at once, so that no other work runs in between. */
   #next(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#isTaken = false;

@@ -15,7 +15,7 @@ export async function topicsInUse(
   const { groupId, earlierChangelog } = stream;
   const topics = scoredTopics(stream);
   if (earlierChangelog === null) return topics;
-  return asAdmin(connection, 'the changelog was looked for', async (admin) => {
+  return asAdmin(connection, 'looking for the changelog', async (admin) => {
     const existing = new Set(await admin.listTopics());
     const isNew = existing.has(topics.changelog) || !existing.has(earlierChangelog);
     if (isNew || !existing.has(topics.observations)) return topics;

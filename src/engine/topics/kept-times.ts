@@ -19,7 +19,7 @@ export async function keptTimes(
 ): Promise<KeptTimes | null> {
   if (output.timestamps === 'processing-time') return null;
   try {
-    return await asAdmin(connection, 'the retention of topics was read', async (admin) => {
+    return await asAdmin(connection, 'reading the retention of topics', async (admin) => {
       const configNames = ['cleanup.policy', 'retention.ms', 'message.timestamp.type'];
       const names = [...new Set([topics.scores, topics.events])];
       const { resources } = await admin.describeConfigs({

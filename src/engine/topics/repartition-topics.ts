@@ -6,7 +6,7 @@ import { checkTopics, ensureTopics, type TopicCreation } from './topic-admin.ts'
 
 /**
  * Creates the topics of a repartition that are missing, the input among them. Returns the names of the created ones.
- * Records that wait to be scored are kept whatever their time is: `deleteScored` removes them.
+ * Records that wait to be scored are kept regardless of their time: `deleteScored` removes them.
  * @param scores a topic whose partition count the records that are scored have, where it exists
  */
 export async function ensureRepartition(
@@ -15,7 +15,7 @@ export async function ensureRepartition(
   { scores, ...creation }: TopicCreation & { readonly scores: string },
 ): Promise<readonly string[]> {
   const { topic, topics } = repartition;
-  const { partitions, made } = await asAdmin(connection, 'topics were made', async (admin) => {
+  const { partitions, made } = await asAdmin(connection, 'creating topics', async (admin) => {
     const existing = new Set(await admin.listTopics());
     const countOf = (name: string) => (existing.has(name) ? partitionsOf(admin, name) : creation.partitions);
     if (!existing.has(topic)) {
@@ -53,7 +53,7 @@ export function deleteCommitted(
   connection: KafkaConnection,
   { groupId, topic }: { readonly groupId: string; readonly topic: string },
 ): Promise<number> {
-  return asAdmin(connection, `records of ${topic} were deleted`, async (admin) => {
+  return asAdmin(connection, `deleting records of ${topic}`, async (admin) => {
     const [committed] = await admin.fetchOffsets({ groupId, topics: [topic] });
     const begins = new Map(
       (await admin.fetchTopicOffsets(topic)).map(({ partition, low }) => [partition, Number(low)]),

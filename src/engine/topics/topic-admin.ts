@@ -36,7 +36,7 @@ export function ensureTopics(
   topics: Topics,
   creation: TopicCreation,
 ): Promise<readonly string[]> {
-  return asAdmin(connection, 'topics were made', async (admin) => {
+  return asAdmin(connection, 'creating topics', async (admin) => {
     const missing = await missingTopics(admin, topics);
     if (missing.length > 0)
       await makeTopics(
@@ -64,7 +64,7 @@ export function ensureSingleTopic(
   holds: keyof typeof SINGLE_CONFIGS,
   { topic, like }: { readonly topic: string; readonly like: string },
 ): Promise<boolean> {
-  return asAdmin(connection, `topic ${topic} was made`, async (admin) => {
+  return asAdmin(connection, `creating topic ${topic}`, async (admin) => {
     const existing = new Set(await admin.listTopics());
     if (!existing.has(like)) throw new ServiceError('topic-mismatch', `Topic ${like} is missing: ${MAKE_TOPICS}`);
     if (!existing.has(topic)) {
@@ -85,7 +85,7 @@ export function ensureSingleTopic(
 const entriesOf = (config: Readonly<Record<string, string>>) =>
   Object.entries(config).map(([name, value]) => ({ name, value }));
 
-const MAKE_TOPICS = 'make it with the command "topics", or name another one in the detectors file';
+const MAKE_TOPICS = 'create it with the command "topics", or name another one in the detectors file';
 
 function planTopic(topics: Topics, topic: string, creation: TopicCreation): TopicConfig {
   const config =
@@ -107,7 +107,7 @@ function planTopic(topics: Topics, topic: string, creation: TopicCreation): Topi
  * the changelog is compacted. Throws a ServiceError `topic-mismatch` with the remedy. Returns the partition count.
  */
 export function checkTopics(connection: KafkaConnection, topics: Topics): Promise<number> {
-  return asAdmin(connection, 'topics were checked', async (admin) => {
+  return asAdmin(connection, 'checking topics', async (admin) => {
     await refuseMissing(admin, topics);
     const { topics: described } = await admin.fetchTopicMetadata({ topics: allTopics(topics) });
     const counts = new Map(described.map(({ name, partitions }) => [name, partitions.length]));
@@ -119,9 +119,9 @@ export function checkTopics(connection: KafkaConnection, topics: Topics): Promis
   });
 }
 
-/** Checks that all topics exist, whatever they are like. Throws a ServiceError `topic-mismatch`. */
+/** Checks that all topics exist, not their settings. Throws a ServiceError `topic-mismatch`. */
 export function requireTopics(connection: KafkaConnection, topics: Topics): Promise<void> {
-  return asAdmin(connection, 'topics were looked for', (admin) => refuseMissing(admin, topics));
+  return asAdmin(connection, 'looking for topics', (admin) => refuseMissing(admin, topics));
 }
 
 async function refuseMissing(admin: Admin, topics: Topics): Promise<void> {
@@ -129,7 +129,7 @@ async function refuseMissing(admin: Admin, topics: Topics): Promise<void> {
   if (missing.length === 0) return;
   throw new ServiceError(
     'topic-mismatch',
-    `Topics are missing: ${missing.join(', ')}. Make them with the command "topics", ` +
+    `Topics are missing: ${missing.join(', ')}. Create them with the command "topics", ` +
       'or name others in the detectors file. Kafka also hides topics from a user without permissions on them',
   );
 }
@@ -144,7 +144,7 @@ function explainMismatch(topics: Topics, counts: ReadonlyMap<string, number>): s
   const all = [observations, ...dependent].map((topic) => ({ topic, count: counts.get(topic) ?? 0 }));
   const found = all.map(({ topic, count }) => `${topic} has ${count}`).join(', ');
   return (
-    `Partition counts differ: ${found}. State, scores and events of a series live in the partition of its key, and ` +
+    `Partition counts differ: ${found}. State, scores and events of a series are in the partition of its key, and ` +
     `a changed count moves keys. If nothing is stored in ${different.join(' and ')} yet, give them ${wanted} ` +
     'partitions; otherwise stop producers and workers, and move the state with the command ' +
     `"state repartition --partitions ${Math.max(...all.map(({ count }) => count))}"`
@@ -171,8 +171,8 @@ async function refuseSmallTopics(admin: Admin, { scores, events, changelog, dead
       throw error;
     });
     if (size === undefined || Number(size) >= MESSAGE_BYTES_MIN) continue;
-    const text = `Topic ${name} has max.message.bytes=${size}, and gets batches of up to ${MESSAGE_BYTES_MIN} bytes`;
-    throw new ServiceError('topic-mismatch', `${text}: raise it, or leave it to message.max.bytes of the brokers`);
+    const text = `Topic ${name} has max.message.bytes=${size}, but batches may have ${MESSAGE_BYTES_MIN} bytes`;
+    throw new ServiceError('topic-mismatch', `${text}: raise it, or remove it in favour of message.max.bytes`);
   }
 }
 
@@ -185,7 +185,7 @@ const COMPACTION_SETTINGS = ['segment.bytes', 'segment.ms', 'min.cleanable.dirty
  */
 export async function delayedCompaction(connection: KafkaConnection, changelog: string): Promise<string | null> {
   try {
-    return await asAdmin(connection, 'the compaction of the changelog was checked', async (admin) => {
+    return await asAdmin(connection, 'checking the compaction of the changelog', async (admin) => {
       const found = await Promise.all(COMPACTION_SETTINGS.map((name) => configOf(admin, changelog, name)));
       const larger = COMPACTION_SETTINGS.flatMap((name, i) => {
         const own = CHANGELOG_CONFIG[name];

@@ -63,7 +63,7 @@ export class OpenSteps implements OpenStepsState {
     this.#rules = as === undefined ? null : { as, apartMsMax: steps * meanStepMs(freq) };
   }
 
-  /** null where every point is an observation as it is. */
+  /** null if every point is an observation as it is. */
   static of(
     settings: StreamDetectionSettings,
     place: { readonly partition: number; readonly group: string | null },
@@ -123,7 +123,7 @@ export class OpenSteps implements OpenStepsState {
     return 'accepted';
   }
 
-  /** Closes the open steps of a series, or of all of them: no further point of these is waited for. */
+  /** Closes the open steps of a series, or of all of them, without waiting for further points. */
   close(series: PointsOfSeries | null): readonly ReceivedObservation[] {
     const closed: ReceivedObservation[] = [];
     for (const points of series === null ? this.all.values() : [series]) {
@@ -213,7 +213,7 @@ export class OpenSteps implements OpenStepsState {
     for (const { steps } of this.all.values()) for (const step of steps) step.offset = moved(step.offset);
   }
 
-  /** null where there are too many series, and all have open steps. */
+  /** null if there are too many series, and all have open steps. */
   #begin(series: string, timestampMs: number): PointsOfSeries | null {
     if (this.all.size >= SERIES_MAX && !this.#forgetOne()) return null;
     const times = { newestMs: timestampMs, lastSeenMs: timestampMs, closedMs: Number.NEGATIVE_INFINITY };
@@ -261,7 +261,7 @@ export class OpenSteps implements OpenStepsState {
     }
   }
 
-  /** NaN where nothing is known: of the first point of a counter. */
+  /** NaN if nothing is known: of the first point of a counter. */
   #aggregate(points: PointsOfSeries, own: readonly PointInTime[]): number {
     const { aggregate } = this.#settings;
     if (aggregate === undefined) return Number.NaN;

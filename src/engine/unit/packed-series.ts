@@ -10,7 +10,7 @@ import type { HeldArrivals } from './waiting-arrivals.ts';
 
 /** State that a series hands on to the unit that replaces it under other settings. */
 export interface SeriesPast {
-  /** One a time step; NaN where missing. */
+  /** One a time step; NaN if missing. */
   readonly values: Float64Array;
   /** Event time of the first. */
   readonly originMs: number;
@@ -58,7 +58,7 @@ const FIELDS = Object.keys(NOTHING) as (keyof SparseState)[];
  *
  *   DetectorContext      what all series of a detector share is one object
  *   SparseState          what few series have is one object of theirs; all others share NOTHING
- *   SeriesRings          numbers and event times lie in slabs of typed arrays, which accessors read and write
+ *   SeriesRings          numbers and event times are in slabs of typed arrays, which accessors read and write
  *   UnitEvents, WaitingArrivals   are views, made when they are needed and kept by none
  *   private methods      of ScoredSeries are private by their types: one with a # would be a further field
  *   `watches`            a bit for each list of deadlines instead of a set of the units in it

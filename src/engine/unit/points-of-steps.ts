@@ -37,7 +37,7 @@ export function keepPoint(points: PointsOfSeries, { timestampMs, value, extras }
   points.extras.push(extras);
 }
 
-/** Adds a step in its place. Returns false where it is there. */
+/** Adds a step in its place. Returns false if it is there. */
 export function keepStep(steps: OpenStep[], step: OpenStep): boolean {
   if (steps.includes(step)) return false;
   const at = steps.findIndex(({ startMs }) => startMs > step.startMs);

@@ -24,7 +24,7 @@ export function refuseLate(observation: ReceivedObservation, loaded: LoadedDetec
   refuse(observation, { reason: 'late', detail }, { loaded, sink });
 }
 
-/** True if a value that was made of others can be scored. */
+/** True if an aggregated value can be scored. */
 export function isScorable(value: number): boolean {
   return Math.abs(value) <= VALUE_MAGNITUDE_MAX;
 }

@@ -50,11 +50,11 @@ export interface Scorable extends DeltaLogEntry {
   settle(sink: ScoreSink, isLast?: boolean): boolean;
   /** Calibrates on what it continues. Returns false when forecasts are due; `first` is its first record. */
   replay(first: ReceivedObservation, sink: ReplaySink): boolean;
-  /** Event time of the newest step of a member; NaN before the first. Left out of a series. */
+  /** Event time of the newest step of a member; NaN before the first. Omitted of a series. */
   newestMsOf?(series: string): number;
   /** The event time that its next silence counts from; Infinity if there is none to wait for. */
   silenceSinceMs(): number;
-  /** True if it, or a member, is silent by an event time of the partition at which that was to be looked at. */
+  /** True if it, or a member, is silent at an event time of the partition that required a check. */
   isSilenceDue(watermarkMs: number): boolean;
   /** Its series that are not silent, and whose silence after so many steps would be news. */
   seriesAwaited(silenceAfter: number | null): number;

@@ -14,7 +14,7 @@ export interface DeadLetterCause {
   readonly reason: DeadLetterReason;
   /** One sentence for the operator. */
   readonly detail: string;
-  /** Left out if it is not known. */
+  /** Omitted if it is not known. */
   readonly series?: string | null;
   readonly detector?: string | null;
   /** True if its series was scored before, under other settings. */

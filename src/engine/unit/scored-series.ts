@@ -30,7 +30,7 @@ import { type EventOwner, UnitEvents } from './unit-events.ts';
 import { type ArrivalOwner, WaitingArrivals } from './waiting-arrivals.ts';
 
 type Row = Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> & {
-  /** Rows that lie between it and the observation that filled it in. */
+  /** Rows that are between it and the observation that filled it in. */
   readonly missing: number;
 };
 
@@ -58,7 +58,7 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
     return new WaitingArrivals(this);
   }
 
-  /** The values it would forecast from, from the first observed one on; null where there are none. */
+  /** The values it would forecast from, from the first observed one on; null if there are none. */
   past(): SeriesPast | null {
     const { detector, originMs } = this;
     const { freq } = this.loaded.config.settings;

@@ -28,7 +28,7 @@ const UNOBSERVED = {
   alarm: false,
 };
 
-/** After so long without a record a unit is silent; null where that means nothing. */
+/** After so long without a record a unit is silent; null if that means nothing. */
 export function silenceMs({ freq, silenceAfter }: StreamDetectionSettings): number | null {
   return silenceAfter === null ? null : (silenceAfter + 0.5) * meanStepMs(freq);
 }

@@ -19,7 +19,7 @@ export interface EventOwner {
   readonly place: InputPlace;
   /** The name of a series, or the key of a group. */
   readonly key: string;
-  /** Left out for a series. */
+  /** Omitted for a series. */
   readonly group?: string | null;
   /** The id of name and labels, where a template made the key. */
   readonly source?: string | null;

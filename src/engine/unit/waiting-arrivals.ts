@@ -37,7 +37,7 @@ const NOTHING_HELD: HeldArrivals = {
 };
 
 export interface ArrivalOwner {
-  /** Points of open steps, and of counters; null where the unit has neither. */
+  /** Points of open steps, and of counters; null if the unit has neither. */
   readonly steps: OpenSteps | null;
   /** Replicas whose points count; null if no record names a replica. */
   replicas?: ActiveReplicas | null;
@@ -111,7 +111,7 @@ export class WaitingArrivals implements WaitingRecords {
     return [...(forBackfill ?? []), ...outOfOrder, ...unconfirmed];
   }
 
-  /** Returns false where the record may not wait for confirmation: so many do, or it is too large. */
+  /** Returns false if the record may not wait for confirmation: so many do, or it is too large. */
   awaitConfirmation(observation: ReceivedObservation): boolean {
     const { unconfirmed } = this.#held;
     if (unconfirmed.length >= UNCONFIRMED_MAX || bytesOf(observation) > UNCONFIRMED_BYTES_MAX) return false;
@@ -222,7 +222,7 @@ export class WaitingArrivals implements WaitingRecords {
 
 /**
  * Several replicas send the same series, and the points of one count at a time, by event time: those of another one
- * count once it is away, and from then on. null where a point is of one that does not count.
+ * count once it is away, and from then on. null if a point is of one that does not count.
  * @param stepMs the longest distance, and the first one
  */
 function nextActiveReplicas(

@@ -1,4 +1,4 @@
-/** An exogenous variable; NaN where missing. */
+/** An exogenous variable; NaN if missing. */
 export interface ExogenousVariable {
   readonly values: ArrayLike<number>;
   /** Each number is a category. */
@@ -38,7 +38,7 @@ const DEVIATIONS_MAX = 1e6;
 /** A deviation below this share of the mean is rounding. */
 const ROUNDING = 1e-12;
 
-/** Fits the columns on rows. A constant column is left out. */
+/** Fits the columns on rows. A constant column is omitted. */
 export function fitColumns(variables: readonly ExogenousVariable[], rows: readonly number[]): DesignColumn[] {
   return variables.flatMap((variable, index) => {
     const categories = variable.categorical ? categoriesOf(variable, rows) : [];

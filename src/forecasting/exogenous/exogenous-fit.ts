@@ -26,7 +26,7 @@ export const EFFECT_ROWS_MIN = 4;
 const SEASONAL_SHARE = 0.05;
 
 interface FitSettings {
-  /** Rows in a season; null where the target is a model's residuals, which have no season. */
+  /** Rows in a season; null if the target is a model's residuals, which have no season. */
   readonly season: number | null;
   /** Yields to the event loop; called several times in a fit. */
   readonly pause: () => Promise<unknown>;
@@ -38,7 +38,7 @@ interface FitSettings {
  * target with a unit root the regression is on first differences, since two random walks correlate in levels but not in
  * differences (spurious regression). The smaller leave-one-out error chooses between the two: both are errors one step
  * ahead.
- * @param target as long as the variables; rows where it is NaN are left out
+ * @param target as long as the variables; rows where it is NaN are omitted
  */
 export async function fitExogenous(
   variables: readonly ExogenousVariable[],

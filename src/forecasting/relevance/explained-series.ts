@@ -1,7 +1,7 @@
 import type { ExogenousVariable } from '../exogenous/design.ts';
 
 export interface ExplainedSeries {
-  /** Oldest first, NaN where missing. */
+  /** Oldest first, NaN if missing. */
   readonly values: ArrayLike<number>;
   /** Each as long as the values. */
   readonly variables: readonly ExogenousVariable[];

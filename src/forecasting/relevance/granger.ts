@@ -49,7 +49,7 @@ export async function grangerRelevance(
   return Math.max(0, 1 - using / allLeft / (without / restLeft));
 }
 
-/** The columns of a variable: its standardised values, or the indicators of categories. NaN where it is missing. */
+/** The columns of a variable: its standardised values, or the indicators of categories. NaN if it is missing. */
 function columnsOf({ values }: ExogenousVariable, categories: readonly number[] | null): ArrayLike<number>[] {
   if (categories === null) return [standardised(values) ?? new Float64Array(values.length)];
   return categories.map((category) =>
@@ -106,7 +106,7 @@ async function momentsOf(
 
 /**
  * The sum of squares of the last column that is left unexplained by its own lags, and by all columns, from a Cholesky
- * factor of their products. Collinear columns are left out. `rank`: columns without the intercept.
+ * factor of their products. Collinear columns are omitted. `rank`: columns without the intercept.
  */
 function explainedVariance(gram: readonly Float64Array[], lags: number) {
   const last = gram.length - 1;

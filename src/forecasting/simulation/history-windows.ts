@@ -3,7 +3,7 @@ const SEASONS_MIN = 2;
 
 /**
  * A history without its linear trend and its mean season, so that windows of any phase and time can be compared. Scaled
- * by the greatest value, which leaves the order: no sum overflows. NaN where missing.
+ * by the greatest value, which leaves the order: no sum overflows. NaN if missing.
  * @param season its length in values
  */
 export function withoutTrendAndSeason(values: Float64Array, season: number): Float64Array {

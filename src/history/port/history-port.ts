@@ -62,7 +62,7 @@ export interface KeptDeadLetter extends HistoryPlace {
 /** Up to where a partition of a source is stored: the offset of the next record. */
 export interface SourcePosition {
   readonly source: HistorySource;
-  /** A topic that was deleted and created again has another id, and begins at 0 again; null where it is not known. */
+  /** A topic that was deleted and created again has another id, and begins at 0 again; null if it is not known. */
   readonly topicId: string | null;
   readonly partition: number;
   readonly nextOffset: number;
@@ -84,7 +84,7 @@ interface HistoryWriter {
   positions(): Promise<readonly SourcePosition[]>;
   /**
    * Stores rows and positions in one transaction. Rows below the stored position of their partition are there already
-   * and are left out, so that a batch may be repeated. Returns what was stored.
+   * and are omitted, so that a batch may be repeated. Returns what was stored.
    */
   append(batch: HistoryBatch): Promise<HistoryBatch>;
   /** Drops what is older or more than the bounds allow, and keeps what is read fast. Called every few minutes. */
@@ -126,7 +126,7 @@ export interface ScoreRange {
   readonly pointsMax: number;
 }
 
-/** Columns of equal length. Float64Array: NaN where there is no number. */
+/** Columns of equal length. Float64Array: NaN if there is no number. */
 export interface ScoreColumns {
   readonly timestamp: Float64Array;
   readonly value: Float64Array;
@@ -149,7 +149,7 @@ export interface SeriesScores {
   readonly group: string | null;
   readonly fromMs: number;
   readonly toMs: number;
-  /** null where the range was not downsampled. */
+  /** null if the range was not downsampled. */
   readonly bucketMs: number | null;
   readonly columns: ScoreColumns;
 }
@@ -158,10 +158,10 @@ export interface SeriesStanding {
   /** Series that continue, by the state of their newest score. */
   readonly states: ReadonlyMap<ScoreState, number>;
   readonly ended: number;
-  /** The newest event time, and when the newest score was stored; null where there is no series. */
+  /** The newest event time, and when the newest score was stored; null if there is no series. */
   readonly newestMs: number | null;
   readonly storedAtMs: number | null;
-  /** null where no incident was ever made. */
+  /** null if no incident was ever made. */
   readonly incidents: IncidentStanding | null;
 }
 
@@ -230,7 +230,7 @@ export interface HistoryState {
   readonly scores: number;
   readonly events: number;
   readonly bytes: number;
-  /** Oldest event time that is kept; null where there is none. */
+  /** Oldest event time that is kept; null if there is none. */
   readonly oldestMs: number | null;
   readonly deadLetters: readonly { readonly reason: string; readonly letters: number; readonly newestMs: number }[];
 }

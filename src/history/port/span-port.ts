@@ -62,7 +62,7 @@ export interface IncidentSelection extends SpanSelection {
 export interface IncidentRows {
   /** The newest revision of each, without its events. Open ones first, then newest first. */
   readonly incidents: readonly Incident[];
-  /** Open ones, whatever the filters but `single`. */
+  /** Open ones, regardless of the filters except `single`. */
   readonly totalOpen: number;
   readonly next: PageKey | null;
 }

@@ -117,7 +117,7 @@ async function readSimilar(
   return rows.map(({ record, common }) => ({ incident: JSON.parse(record) as Incident, commonCount: common }));
 }
 
-/** null where no incident was ever made. */
+/** null if no incident was ever made. */
 export async function readIncidentStanding(sql: HistorySql, nowMs: number): Promise<IncidentStanding | null> {
   const [{ open, newest }] = await sql.query<{ open: number; newest: number | null }>(
     `SELECT CAST(COALESCE(SUM(CASE WHEN ended IS NULL AND merged_into IS NULL THEN 1 ELSE 0 END), 0) AS INT4) AS open,

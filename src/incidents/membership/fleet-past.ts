@@ -2,7 +2,7 @@ import { Entries, type StateChanges } from '../../singleton/entries.ts';
 import { type Dependencies, NO_DEPENDENCIES } from './dependencies.ts';
 import { Nesting } from './nesting.ts';
 
-/** Steps of an epoch: what is learned in one counts from the next but one, whatever the order of reading was. */
+/** Steps of an epoch: what is learned in one counts from the next but one, regardless of the order of reading. */
 export const EPOCH_STEPS = 32;
 const DELAY_EPOCHS = 2;
 /** Epochs that are remembered. */
@@ -54,7 +54,7 @@ export class FleetPast {
   readonly #partners = new Map<string, Set<string>>();
   /** Labels of all series with events, also of those whose past does not count yet. */
   readonly #nesting = new Nesting();
-  /** Rates of the newest epochs that were asked for: events come late, so two of them alternate. */
+  /** Rates of the newest epochs that were requested: events come late, so two of them alternate. */
   readonly #rates = new Map<number, FleetRates>();
 
   /** @param dependencies count as labels, whether they were known when a series was noted or not */

@@ -1,4 +1,6 @@
-/** So many parts of what is shared must begin at once, and so improbable must it be: -log2 of the probability. */
+/**
+ * The least number of parts that must begin at once, and the least improbability of that, as -log2 of the probability.
+ */
 export const PARTS_MIN = 4;
 const BITS_AT_ONCE = 16;
 

@@ -1,12 +1,12 @@
 import { dimensionOf } from './series-parts.ts';
 
 /**
- * Which dimensions of a fleet lie within others: each host in one data centre, each service in one team. What lies
+ * Which dimensions of a fleet are within others: each host in one data centre, each service in one team. What lies
  * within different parts of such a dimension has nothing to do with each other, unless other evidence exists.
  */
 export class Nesting {
   readonly #values = new Map<string, Set<string>>();
-  /** By inner and outer dimension: the outer value of each inner one; null if the inner lies in several. */
+  /** By inner and outer dimension: the outer value of each inner one; null if the inner is in several. */
   readonly #outer = new Map<string, Map<string, Map<string, string> | null>>();
   #splits: readonly string[] | null = null;
 
@@ -38,12 +38,12 @@ export class Nesting {
     byOuter.set(outer, place === undefined || place === other ? places.set(value, other) : null);
   }
 
-  /** True if each value of the inner dimension lies in one of the outer. */
+  /** True if each value of the inner dimension is in one of the outer. */
   isWithin(inner: string, outer: string): boolean {
     return (this.#outer.get(inner)?.get(outer) ?? null) !== null;
   }
 
-  /** Dimensions of several values that all finer dimensions lie within. */
+  /** Dimensions of several values that all finer dimensions are within. */
   get splits(): readonly string[] {
     this.#splits ??= [...this.#values].flatMap(([outer, { size }]) => {
       const finer = [...this.#values].filter(([inner, values]) => inner !== outer && values.size > size);

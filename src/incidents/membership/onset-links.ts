@@ -33,7 +33,7 @@ const COMMON_SHARE = 1 / 3;
 const TOGETHER_MIN = 2;
 const TOGETHER_SHARE = 0.5;
 const AT_ONCE_MS = 2_000;
-/** Onsets that are looked at on either side, or as many as the threshold is. */
+/** Onsets that are considered on either side, or as many as the threshold is. */
 const LOOKED_AT = 256;
 /** Onsets shortly after a simultaneous beginning belong to it if so few are expected by chance. */
 const FOLLOWERS_EXPECTED_MAX = 0.5;

@@ -15,7 +15,7 @@ interface SeriesDimension {
 
 /** Separators of the parts of a name: the first of these that it has. */
 export const NAME_SEPARATORS = ['/', '.', ':'] as const;
-/** Labels and parts of one series that are looked at. */
+/** Labels and parts of one series that are considered. */
 const DIMENSIONS_MAX = 12;
 /** Dimensions of names without labels. No label is named so. */
 const DEPTH = 'depth ';
@@ -42,7 +42,7 @@ export function partsOf(series: string, { labels = {}, seriesLabels = {} }: Seri
   };
 }
 
-/** The last part of a name, and all that it lies within, the deepest first, since it is the most specific. */
+/** The last part of a name, and all that it is within, the deepest first, since it is the most specific. */
 function pathOf(series: string): { readonly last: string | null; readonly prefixes: readonly SeriesDimension[] } {
   const places = NAME_SEPARATORS.map((each) => separatorsIn(series, each)).find(({ length }) => length > 0);
   if (places === undefined) return { last: null, prefixes: [] };

@@ -27,7 +27,7 @@ interface PartedSeries {
 
 /**
  * Returns what part of the fleet each series belongs to: the value of the label that names what fails, or what its id
- * begins with; null where it shares neither. Labels come first. Ids are split where the fleet has the fewest different
+ * begins with; null if it shares neither. Labels come first. Ids are split where the fleet has the fewest different
  * beginnings and endings: 40 services with 3 metrics are 43 texts, and more at any other separator.
  */
 export function componentsOf(fleet: readonly PartedSeries[]): (series: PartedSeries) => string | null {
@@ -50,7 +50,7 @@ export function componentsOf(fleet: readonly PartedSeries[]): (series: PartedSer
   };
 }
 
-/** The label with the most values that some series still share; null where ids are as fine, or none is shared. */
+/** The label with the most values that some series still share; null if ids are as fine, or none is shared. */
 function finest(
   labels: readonly (readonly [name: string, values: ReadonlySet<string>])[],
   seriesCount: number,

@@ -23,7 +23,7 @@ export interface SeriesMove {
 export const ORIGINS_MAX = 5;
 /**
  * Weight of a series whose distance is unknown. In a tail where twice as far is half as often, it is the mean weight of
- * whatever exceeds the threshold.
+ * events beyond the threshold.
  */
 const FLAT_WEIGHT = 1;
 /** Grades are rounded: the tail behind the largest one is no shorter. */

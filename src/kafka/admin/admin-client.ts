@@ -71,20 +71,20 @@ export async function asAdmin<T>(
 
 /** Hints for errors that a wrong TLS or SASL configuration causes. */
 const HINTS: readonly { readonly tls: boolean; readonly pattern: RegExp; readonly hint: string }[] = [
-  { tls: false, pattern: /Closed connection/, hint: '. If the brokers want TLS, set KAFKA_TLS=true' },
-  { tls: true, pattern: /Closed connection/, hint: '. If the brokers want a login, set KAFKA_SASL_MECHANISM' },
-  { tls: true, pattern: /certificate/, hint: '. KAFKA_TLS_CA is the file of the authority that signed the brokers' },
+  { tls: false, pattern: /Closed connection/, hint: '. If the brokers require TLS, set KAFKA_TLS=true' },
+  { tls: true, pattern: /Closed connection/, hint: '. If the brokers require a login, set KAFKA_SASL_MECHANISM' },
+  { tls: true, pattern: /certificate/, hint: '. KAFKA_TLS_CA must name the authority of their certificates' },
   {
     tls: true,
     pattern: /wrong version|packet length|disconnected/,
-    hint: '. If the brokers do not speak TLS there, unset KAFKA_TLS',
+    hint: '. If the brokers do not use TLS there, unset KAFKA_TLS',
   },
 ];
 
 /** A failure of the first contact: the address may be wrong, or the brokers may not have started yet. */
 export function explainUnreached(failure: ServiceError, { config }: KafkaConnection): ServiceError {
   if (/current SASL state/.test(failure.message)) {
-    const text = `${failure.message}. If the brokers want no login there, unset KAFKA_SASL_MECHANISM`;
+    const text = `${failure.message}. If the brokers accept no login there, unset KAFKA_SASL_MECHANISM`;
     return new ServiceError(failure.code, text, { cause: failure });
   }
   if (failure.code !== 'broker-unavailable') return failure;

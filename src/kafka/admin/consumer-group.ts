@@ -11,7 +11,7 @@ interface ConsumedPartition {
   /** Up to where the group has committed; null before its first commit. */
   readonly nextOffset: number | null;
   readonly endOffset: number;
-  /** Client and address of the member that has the partition; null where none has. */
+  /** Client and address of the member that has the partition; null if none has. */
   readonly owner: string | null;
   /** Metadata of the committed offset; null without any. */
   readonly metadata: string | null;
@@ -22,7 +22,7 @@ export function readConsumerGroup(
   connection: KafkaConnection,
   { groupId, topic }: { readonly groupId: string; readonly topic: string },
 ): Promise<{ readonly members: number; readonly partitions: readonly ConsumedPartition[] }> {
-  return asAdmin(connection, `group ${groupId} was read`, async (admin) => {
+  return asAdmin(connection, `reading group ${groupId}`, async (admin) => {
     const read = () =>
       Promise.all([
         admin.fetchTopicOffsets(topic),
@@ -49,12 +49,12 @@ export function readConsumerGroup(
   });
 }
 
-/** End offsets of the partitions of topics. Topics that are missing are left out. */
+/** End offsets of the partitions of topics. Topics that are missing are omitted. */
 export function readTopicEnds(
   connection: KafkaConnection,
   topics: readonly string[],
 ): Promise<ReadonlyMap<string, readonly { readonly partition: number; readonly endOffset: number }[]>> {
-  return asAdmin(connection, 'ends of topics were read', async (admin) => {
+  return asAdmin(connection, 'reading the ends of topics', async (admin) => {
     const existing = new Set(await admin.listTopics());
     const known = topics.filter((topic) => existing.has(topic));
     const ends = await Promise.all(known.map((topic) => admin.fetchTopicOffsets(topic)));

@@ -11,7 +11,7 @@ export function countPartitions(
   connection: KafkaConnection,
   topics: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  return asAdmin(connection, 'partitions were counted', async (admin) => {
+  return asAdmin(connection, 'counting partitions', async (admin) => {
     const { topics: described } = await admin.fetchTopicMetadata({ topics: [...topics] });
     return new Map(described.map(({ name, partitions }) => [name, partitions.length]));
   });
@@ -42,7 +42,7 @@ export function readKeys(
   { topic, partition, from }: { readonly topic: string; readonly partition: number; readonly from: number | null },
   onKey: (key: Buffer | null) => void,
 ): Promise<void> {
-  const doing = `partition ${partition} of ${topic} was read`;
+  const doing = `reading partition ${partition} of ${topic}`;
   return withCluster(connection, { topics: [topic], doing }, async (cluster) => {
     const { start, end } = await stableRange(cluster, topic, partition);
     const range = { topic, partition, from: Math.max(start, from ?? start), end };

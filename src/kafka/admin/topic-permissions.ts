@@ -13,7 +13,7 @@ type TopicUse = readonly [topic: string, operation: keyof typeof BITS];
  */
 export function requirePermissions(connection: KafkaConnection, uses: readonly TopicUse[]): Promise<void> {
   const names = [...new Set(uses.map(([topic]) => topic))];
-  return withCluster(connection, { topics: names, doing: 'permissions were checked' }, ({ brokerPool }) => {
+  return withCluster(connection, { topics: names, doing: 'checking permissions' }, ({ brokerPool }) => {
     const described = brokerPool.metadata?.topicMetadata ?? [];
     for (const [topic, operation] of uses) {
       const { operations = 0 } = described.find((each) => each.topic === topic) ?? {};

@@ -41,7 +41,7 @@ const API_VERSIONS: ProtocolRequest<{ readonly clientSideThrottleTime: number }>
 /**
  * The connections to one broker that the sessions of a worker share; it replaces kafkajs's own pool of two. There
  * are as many as requests in flight, CONNECTIONS at most, and as many more as brokers are slow to answer: a produce
- * request that waits for a slow replica holds up nobody else. Fetches have connections of their own.
+ * request that waits for a slow replica delays no other request. Fetches have connections of their own.
  *
  * A connection that failed is not used again: kafkajs would continue reading in the middle of a response.
  */
@@ -183,7 +183,7 @@ class Lanes implements Iterable<BrokerConnection> {
     for (const lane of this.#lanes) close(lane);
   }
 
-  /** An idle connection, or a new one; null where a request has to wait. */
+  /** An idle connection, or a new one; null if a request has to wait. */
   #acquire(): Lane | null {
     const nowMs = performance.now();
     // The first ones, so that few are in use.

@@ -70,7 +70,7 @@ export function explainFailure(error: unknown, doing: string): ServiceError {
     return new ServiceError('configuration', `${text}: ${TOO_MANY_COPIES}`, { cause: error });
   }
   if (UNKNOWN_TOPIC.has(kind)) {
-    const hint = `${text}. The command \`topics\` makes the topics that are missing`;
+    const hint = `${text}. The command \`topics\` creates missing topics`;
     return new ServiceError('topic-mismatch', hint, { retryable: true, cause: error });
   }
   if (isConnectionFailure(error))

@@ -243,7 +243,7 @@ class MetadataBroker extends KafkajsBroker {
 
   override async metadata(topics: readonly string[]) {
     const metadata = await fetchMetadata(this, topics);
-    // Features change while brokers run. Not awaited: nobody waits for them.
+    // Features change while brokers run. Not awaited, because nothing depends on them.
     this.#ask().catch(() => undefined);
     const failed = metadata.topicMetadata.find(({ topicErrorCode }) => topicErrorCode !== 0);
     if (failed !== undefined) throw errorFromCode(failed.topicErrorCode, 'Describe', 'topic', failed.topic ?? '');

@@ -78,7 +78,7 @@ export function leaderEpochOf(cluster: Cluster, topic: string, partition: number
 }
 
 /**
- * The id of a topic, which changes when the topic is deleted and created again under its name; null where it is not
+ * The id of a topic, which changes when the topic is deleted and created again under its name; null if it is not
  * known: by brokers before Kafka 2.8.
  */
 export function topicIdOf(cluster: Cluster, topic: string): string | null {

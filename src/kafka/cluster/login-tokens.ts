@@ -24,7 +24,7 @@ export interface LoginTokens {
   refused(token: string): boolean;
 }
 
-/** The file is read at each login: whoever writes it replaces the token before it expires. */
+/** The file is read at each login; its writer must replace the token before it expires. */
 export function fileTokens(path: string): LoginTokens {
   return rememberedTokens({
     async current() {
@@ -123,7 +123,7 @@ async function requestToken(endpoint: TokenEndpoint, send: typeof fetch, nowMs: 
     redirect: 'error',
     signal: AbortSignal.timeout(RESPONSE_MS_MAX),
   }).catch((cause: unknown) => {
-    throw unavailable(`Token endpoint ${url} is out of reach`, cause);
+    throw unavailable(`Token endpoint ${url} cannot be reached`, cause);
   });
   const answer = await readAnswer(response).catch((cause: unknown) => {
     throw unavailable(`Token endpoint ${url} sent an answer that is cut off or too long`, cause);

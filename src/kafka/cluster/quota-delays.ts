@@ -23,7 +23,7 @@ export class QuotaDelays {
     return !wasHeldUp && this.share(nowMs) !== null;
   }
 
-  /** The share of the time since the first of these delays; null where the client is not held up. */
+  /** The share of the time since the first of these delays; null if the client is not held up. */
   share(nowMs: number): number | null {
     if (nowMs > this.#untilMs + PAUSE_MS_MAX || this.#delayedMs < DELAYED_MS_MIN) return null;
     const share = this.#delayedMs / (Math.max(nowMs, this.#untilMs) - this.#sinceMs);

@@ -17,7 +17,7 @@ const AWAKE_MS_MAX = 1_000;
 const LIST_MS_MAX = 1_000;
 const LIST_CONFIGURED_MS_MAX = 3_000;
 
-/** The brokers that those of the configuration know, past the silent ones; null where none answers. */
+/** The brokers that those of the configuration know, past the silent ones; null if none answers. */
 export type ListConfigured = (
   silent: readonly BrokerAddress[],
   topics: readonly string[],
@@ -61,7 +61,7 @@ function isSilent(waiting: WaitingConnection, nowMs: number): boolean {
   return waiting.waitedMs >= (isDoubtful(waiting, nowMs) ? DOUBTFUL_MS_MAX : SILENT_MS_MAX);
 }
 
-/** Returns whether there is a dead broker. `alive` is null where nobody knows. */
+/** Returns whether there is a dead broker. `alive` is null if it is unknown. */
 function dropDead(silent: readonly WaitingConnection[], alive: readonly BrokerAddress[] | null): boolean {
   const nowMs = performance.now();
   const gone = silent.filter((waiting) => alive !== null && !includes(alive, waiting));
@@ -84,7 +84,7 @@ function dropAll(sockets: TrackedSockets, dead: readonly BrokerAddress[], nowMs:
   for (const broker of dead) sockets.drop(broker);
 }
 
-/** The brokers that another broker knows; null where none answers. */
+/** The brokers that another broker knows; null if none answers. */
 async function knownBrokers(
   { brokerPool, targetTopics }: Cluster,
   silent: readonly BrokerAddress[],
@@ -101,7 +101,7 @@ async function knownBrokers(
   return within(LIST_CONFIGURED_MS_MAX, listConfigured(silent, topics));
 }
 
-/** null where it takes longer. */
+/** null if it takes longer. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T | null> {
   const late = new AbortController();
   const found = await Promise.race([work, sleep(ms, null, { signal: late.signal }).catch(() => null)]);

@@ -19,7 +19,7 @@ export interface TrackedSockets {
 }
 
 interface TrackedSocket extends BrokerAddress {
-  /** Since when nothing has come that is waited for; null: nothing is. */
+  /** Since when an expected answer has not arrived; null: none is expected. */
   sinceMs: number | null;
   answered: boolean;
 }

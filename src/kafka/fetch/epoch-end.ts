@@ -30,7 +30,7 @@ const OFFSET_FOR_LEADER_EPOCH = {
 };
 const CONSUMER = -1;
 
-/** Place where the records of an epoch end in the log of the present leader; null where it does not know. */
+/** Place where the records of an epoch end in the log of the present leader; null if it does not know. */
 export async function fetchEpochEnd(cluster: Cluster, request: EpochRequest): Promise<number | null> {
   const { topic, partition, leaderEpoch: currentLeaderEpoch, epoch: leaderEpoch } = request;
   const leader = await cluster.findBroker({ nodeId: leaderOf(cluster, topic, partition) });

@@ -13,7 +13,7 @@ export interface FetchReport {
 }
 
 export interface FetchHandlers {
-  /** Headers that are delivered with the records; the others are left out. */
+  /** Headers that are delivered with the records; the others are omitted. */
   readonly headers?: DeliveredHeaders;
   readonly epochs: LeaderEpochs;
   onRecords(partition: number, records: readonly InputRecord[], nextOffset: number): void;

@@ -51,7 +51,7 @@ export class FetchLoop {
   /** Connects for the first time. Throws a ServiceError when that fails. */
   async open(): Promise<void> {
     this.#link = await this.#connect().catch((error: unknown) => {
-      throw explainFailure(error, `topic ${this.#topic} was opened`);
+      throw explainFailure(error, `opening topic ${this.#topic}`);
     });
   }
 
@@ -260,7 +260,7 @@ export class FetchLoop {
   #backOff(link: ClusterLink, reading: PartitionReading, error: unknown): void {
     if (this.#link !== link || !this.#isCurrent(reading)) return;
     const { partition } = reading;
-    const failure = explainFailure(error, `partition ${partition} of ${this.#topic} was read`);
+    const failure = explainFailure(error, `reading partition ${partition} of ${this.#topic}`);
     const becameStalled = reading.backOff(failure, () => void this.#retryPartition());
     if (failure.code === 'configuration') this.#handlers.onFatal(failure);
     else if (becameStalled) this.#handlers.onStalled(partition, failure);
@@ -281,7 +281,7 @@ export class FetchLoop {
   /** No broker answers: opens all connections again, with back-off. */
   #reconnectLater(error: unknown): void {
     if (this.#stopped || this.#reconnecting) return;
-    const failure = explainFailure(error, `topic ${this.#topic} was read`);
+    const failure = explainFailure(error, `reading topic ${this.#topic}`);
     if (failure.code === 'configuration') {
       this.#handlers.onFatal(failure);
       return;

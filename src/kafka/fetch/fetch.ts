@@ -7,7 +7,7 @@ import { sendEncoded, versionFor } from '../protocol/protocol-request.ts';
 export interface FetchPosition {
   readonly partition: number;
   readonly offset: number;
-  /** Epoch of the leader, as in the metadata: a leader with another epoch refuses. Left out: any. */
+  /** Epoch of the leader, as in the metadata: a leader with another epoch refuses. Omitted: any. */
   readonly leaderEpoch?: number;
 }
 

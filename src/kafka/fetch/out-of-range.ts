@@ -42,7 +42,7 @@ export function isRecreated(cluster: Cluster, { topic, topicId }: Pick<LostPosit
 /**
  * Where reading continues after OFFSET_OUT_OF_RANGE, and why. null when the position is in range after all.
  *
- * - A topic with another id was created again. Continues with its oldest record, whatever offsets it has by now.
+ * - A topic with another id was created again. Continues with its oldest record, regardless of the offsets.
  * - Before the first offset: retention deleted the records. Continues with the oldest record.
  * - After the last offset: a broker lost records that were read already (unclean leader election). Continues at the
  *   end.

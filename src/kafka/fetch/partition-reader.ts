@@ -6,7 +6,7 @@ import { type Backoff, retryWithBackoff } from '../cluster/retry.ts';
 import type { Cluster } from '../protocol/cluster.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
 
-/** More would lie in memory of every partition that is restored, or waits for that. */
+/** More would are in memory of every partition that is restored, or waits for that. */
 const BYTES_MAX = 2 * 1024 * 1024;
 const LIMITS: FetchLimits = { waitMsMax: 200, partitionBytesMax: BYTES_MAX, responseBytesMax: BYTES_MAX };
 /**

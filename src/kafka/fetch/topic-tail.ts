@@ -53,7 +53,7 @@ interface TailHandlers {
   onConnection?(error: Error | null): void;
 }
 
-const doingOf = (topic: string) => `topic ${topic} was read`;
+const doingOf = (topic: string) => `reading topic ${topic}`;
 
 /** Follows the committed records of a topic, without a group. Throws a ServiceError when the topic cannot be opened. */
 export async function tailTopic(
@@ -93,7 +93,7 @@ export async function tailTopic(
         if (stopped) return;
         if (++failures <= REFRESHES_MAX && (await isRefreshed(link.cluster))) continue;
         link.destroy();
-        if (!lost) handlers.onConnection?.(explainFailure(error, `topic ${topic} was read`));
+        if (!lost) handlers.onConnection?.(explainFailure(error, `reading topic ${topic}`));
         lost = true;
         await sleep(RECONNECT_MS);
         link = await linkCluster(connection, [topic]).catch(() => link);

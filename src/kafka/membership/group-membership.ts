@@ -91,7 +91,7 @@ export class GroupMembership {
           continue;
         }
         await this.leave();
-        throw this.#explain(error, `group ${this.#group.groupId} was joined`);
+        throw this.#explain(error, `joining group ${this.#group.groupId}`);
       }
     }
     this.#staying = this.#stay();
@@ -173,7 +173,7 @@ export class GroupMembership {
   }
 
   #reportFailure(error: unknown): void {
-    const failure = this.#explain(error, 'this worker was a member of its group');
+    const failure = this.#explain(error, 'taking part in its group');
     if (isConnectionFailure(error)) this.#disconnect();
     this.#coordinatorId = null;
     if (failure.code === 'configuration') {
@@ -262,7 +262,7 @@ export class GroupMembership {
     if (this.#link !== null) return this.#link;
     const link = linkCluster(this.#connection, [this.#group.topic]);
     this.#link = link;
-    // The next request connects again, whatever the reason was: the topic may be missing for a while.
+    // The next request connects again, regardless of the reason: the topic may be missing for a while.
     link.catch(() => {
       if (this.#link === link) this.#link = null;
     });

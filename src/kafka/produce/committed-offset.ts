@@ -75,7 +75,7 @@ const NO_MEMBER = { generationId: -1, memberId: '', groupInstanceId: null };
 
 const OFFSET_METADATA_TOO_LARGE = 12;
 
-/** Commits an offset in a transaction of the producer. Metadata that are too long for the broker are left out. */
+/** Commits an offset in a transaction of the producer. Metadata that are too long for the broker are omitted. */
 export async function commitInTransaction(
   coordinator: Broker,
   { producer, protocol }: { readonly producer: ProducerIdentity; readonly protocol: TransactionProtocol },

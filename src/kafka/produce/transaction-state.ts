@@ -33,7 +33,7 @@ const TRANSACTIONAL_ID_NOT_FOUND = 105;
 const DECIDED_TO_COMMIT: ReadonlySet<string | null> = new Set(['PrepareCommit', 'CompleteCommit']);
 
 /**
- * The state of a transactional id; null where the coordinator does not know the id, or is older than Kafka 3.0. Needs
+ * The state of a transactional id; null if the coordinator does not know the id, or is older than Kafka 3.0. Needs
  * the permission to describe the id, which that of writing with it implies.
  */
 export async function fetchTransactionState(

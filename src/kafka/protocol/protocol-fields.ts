@@ -117,7 +117,7 @@ export function tagged<T>(tag: number, field: Pick<Field<T>, 'read'>, absent: T)
 }
 
 /**
- * The first fields of the first structure of an array; null where it is empty. What follows in the answer is not read.
+ * The first fields of the first structure of an array; null if it is empty. What follows in the answer is not read.
  */
 export function first<T>(fields: StructFields<T>): Pick<Field<T | null>, 'read'> {
   return { read: (reader) => (reader.length(i32) > 0 ? readFields(reader, fields) : null) };

@@ -5,7 +5,7 @@ import { interpolateWeights, type StepGraph, trainSteps } from './train-steps.ts
 import { planWindows, type TuningWindow } from './windows.ts';
 
 export interface TuningTask {
-  /** Oldest first, NaN where missing. */
+  /** Oldest first, NaN if missing. */
   readonly series: readonly Float64Array[];
   /** Forecast horizon the weights are tuned for. */
   readonly horizon: number;
@@ -23,7 +23,7 @@ export interface Tuned {
   /** Interpolation coefficient between the initial weights and the trained ones: 0, 0.25, 0.5 or 1. */
   readonly coefficient: number;
   /**
-   * Mean validation loss of the trial, of the initial and of the interpolated weights; null where the series are too
+   * Mean validation loss of the trial, of the initial and of the interpolated weights; null if the series are too
    * short for validation.
    */
   readonly validation: { readonly before: number; readonly after: number } | null;

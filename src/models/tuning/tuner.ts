@@ -134,7 +134,7 @@ export class Tuner {
 
   /** Aborts the running tuning and those in the queue, and ends the child. */
   async close(): Promise<void> {
-    this.#closing.abort(new Error('the service is ending'));
+    this.#closing.abort(new Error('the service is shutting down'));
     await Promise.allSettled(this.#running);
     await this.#sandbox.close();
   }

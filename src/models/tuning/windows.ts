@@ -77,7 +77,7 @@ export function planWindows(lengths: readonly number[], horizonMax: number, rows
   return { training, all, validation: spread(validation, rowsMax) };
 }
 
-/** Evenly spaced windows whose targets lie in the held-out values; the last one ends with the series. */
+/** Evenly spaced windows whose targets are in the held-out values; the last one ends with the series. */
 function validationWindows({ series, cutoff: from, end: to }: TuningWindow, horizon: number): TuningWindow[] {
   const room = to - horizon - from;
   const count = Math.min(VALIDATION_WINDOWS_PER_SERIES, room + 1);

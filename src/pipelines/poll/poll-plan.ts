@@ -23,11 +23,11 @@ export interface SourceState {
   readonly partials: number;
   /** Not asked before. */
   readonly notBeforeMs: number;
-  /** Why it is not polled at present; null where it is. */
+  /** Why it is not polled at present; null if it is. */
   readonly trouble: string | null;
 }
 
-/** @param positionMs the oldest step that was not written yet; null where the source was never polled */
+/** @param positionMs the oldest step that was not written yet; null if the source was never polled */
 export function sourceState(source: PrometheusSource, positionMs: number | null, nowMs: number): SourceState {
   const { stepMs, historyMs } = source;
   // Steps are multiples of the step since the epoch, also after it was changed.
@@ -48,7 +48,7 @@ type PollPlan =
 
 export function nextPoll(states: readonly SourceState[], nowMs: number): PollPlan {
   const due = states.filter((state) => dueMs(state) <= nowMs);
-  // A source that failed once is waited for; one in trouble catches up when it answers again.
+  // After one failure the poller waits for the source; after more, the source catches up when it answers again.
   const retried = states.filter((state) => state.failures > 0 && state.trouble === null && !due.includes(state));
   const beforeMs = Math.min(...retried.map(({ nextMs }) => nextMs));
   const share = (steps: number) => Math.max(1, Math.floor(steps / due.length));
@@ -74,7 +74,7 @@ export function polled(state: SourceState, toMs: number): SourceState {
   return { ...state, nextMs, steps, failures: 0, partials: 0, notBeforeMs: 0, trouble: null };
 }
 
-/** After an answer that is too large: half of its steps are asked for at once. One step cannot be halved. */
+/** After an answer that is too large: half of its steps are requested at once. One step cannot be halved. */
 export function tooLarge(state: SourceState, askedSteps: number, failure: UselessAnswer): SourceState {
   if (askedSteps <= 1) return failed(state, { ...failure, detail: `${failure.detail}: narrow the query` });
   return { ...state, steps: Math.max(1, Math.floor(askedSteps / 2)) };

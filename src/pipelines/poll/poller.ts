@@ -35,7 +35,7 @@ interface PollerOptions {
   readonly log: Pick<StreamLog, 'openPartition'>;
   readonly positionsTopic: string;
   readonly inputTopic: string;
-  /** The partition of the input for a key; asked for whenever the log is opened. */
+  /** The partition of the input for a key; requested whenever the log is opened. */
   readonly partitioner: () => Promise<(key: Buffer) => number>;
   /** By the newest detectors. */
   readonly recordsOf: () => RecordsOfPoints;
@@ -49,11 +49,11 @@ export interface PollReports {
   written(source: string, points: WrittenPoints): void;
   /** Event time that is there and was not written yet; whenever something may have changed. */
   behind(source: string, ms: number): void;
-  /** An answer was of no use; it is asked for again. */
+  /** An answer was unusable; it is requested again. */
   failed(source: string, detail: string): void;
   /** A remark about the query of a source, once for each text. */
   annotated(source: string, text: string): void;
-  /** An answer is partial however often it is asked for, and was accepted. */
+  /** An answer stays partial after all retries, and was accepted. */
   acceptedPartial(source: string, detail: string): void;
   /** Kafka has not accepted what was polled for a while (`error`), or accepts it (`null`). */
   log(error: Error | null): void;
@@ -174,7 +174,7 @@ export class Poller {
     return true;
   }
 
-  /** null where the answer is of no use. */
+  /** null if the answer is of no use. */
   async #ask({ state, fromMs, toMs }: AskedSteps, signal: AbortSignal): Promise<Answered | null> {
     const { source } = state;
     const { name, query, stepMs } = source;

@@ -11,7 +11,7 @@ export function encodeSourcePosition(nextMs: number): Buffer {
   return Buffer.from(JSON.stringify({ version: VERSION, nextMs }));
 }
 
-/** null where another version, or another program, wrote it. */
+/** null if another version, or another program, wrote it. */
 export function decodeSourcePosition(value: Buffer | null): number | null {
   try {
     const read = JSON.parse(String(value)) as { readonly version?: unknown; readonly nextMs?: unknown } | null;

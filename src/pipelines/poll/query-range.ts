@@ -1,6 +1,6 @@
 import { type RangeAnswer, type RangeRequest, readRangeAnswer } from './range-answer.ts';
 
-/** Bytes of an answer, uncompressed; a longer one is asked for in parts. */
+/** Bytes of an answer, uncompressed; a longer one is requested in parts. */
 export const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 /** The longest wait for an answer. */
 const ANSWER_MS_MAX = 30_000;
@@ -48,7 +48,7 @@ export function prometheusRanges({ url, headers: given }: PrometheusPlace): Quer
   };
 }
 
-/** null where it is longer than it may be. */
+/** null if it is longer than it may be. */
 async function boundedText({ body }: Response): Promise<string | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -11,7 +11,7 @@ interface OwnLabels {
 
 /**
  * Labels of one score, except its `__name__`. VictoriaMetrics leaves out series with more than 40 by default, and
- * answers 204. Labels of the series beyond it, the last by name, are left out.
+ * answers 204. Labels of the series beyond it, the last by name, are omitted.
  */
 const LABELS_MAX = 29;
 const OWN_NAMES = ['metric', 'detector', 'group', 'kind', 'time'] as const;

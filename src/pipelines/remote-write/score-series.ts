@@ -5,13 +5,13 @@ import { labelsOfId, type SeriesLabels } from '../../records/series/series-id.ts
 import { SCORE_NUMBERS } from './score-exposition.ts';
 import { type LabelOwners, scoreLabels } from './score-labels.ts';
 
-/** Samples of scores, and those that are left out since their labels are those of another series. */
+/** Samples of scores, and those that are omitted since their labels are those of another series. */
 export interface ScoreSamples {
   readonly series: WrittenSeries[];
   readonly shadowed: readonly { readonly id: string; readonly owner: string; readonly samples: number }[];
 }
 
-/** Samples of scores by their series, in the order of the scores. Numbers that are not there are left out. */
+/** Samples of scores by their series, in the order of the scores. Numbers that are not there are omitted. */
 export function samplesOfScores(scores: readonly ScoreRecord[], owners: LabelOwners): ScoreSamples {
   const written = new Map<string, { labels: SeriesLabels; samples: [number, number][] }>();
   const shadowed = new Map<string, { id: string; owner: string; samples: number }>();

@@ -42,7 +42,7 @@ export class Deployments {
     this.#kept.delete(id);
   }
 
-  /** Those of a stretch of time, both ends included, the latest first. @param subjects null: whatever they concern */
+  /** Those of a stretch of time, both ends included, the latest first. @param subjects null: all changes */
   between(fromMs: number, toMs: number, subjects: readonly ConcernedSubject[] | null = null): readonly Deployment[] {
     this.#trim();
     const wanted = subjects?.map(matchable) ?? null;

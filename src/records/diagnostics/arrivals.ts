@@ -78,7 +78,7 @@ export class Arrivals {
   }
 
   /**
-   * The most frequent distance that is no step, and its share of all distances; null where every distance is one. Two
+   * The most frequent distance that is no step, and its share of all distances; null if every distance is one. Two
    * neighbours of a class count with it: jitter may divide a distance between them.
    */
   otherStep(): { readonly stepMs: number; readonly share: number } | null {

@@ -33,7 +33,7 @@ export type Diagnostic =
       readonly of: number;
       readonly examples: readonly string[];
     }
-  /** Series that ended before they were calibrated, in the newest days: nothing was ever reported of them. */
+  /** Series that ended before they were calibrated, in the newest days. Nothing was reported about them. */
   | SeriesDiagnostic<'young'>
   | SeriesDiagnostic<Suspicion>
   /** A glob that takes no series: every one that it matches goes to detectors before it. */
@@ -59,7 +59,7 @@ export const DIAGNOSTIC_KINDS: readonly Diagnostic['kind'][] = [
   'shadowed',
 ];
 
-/** Diagnostics of one place, worst first; more are left out. */
+/** Diagnostics of one place, worst first; more are omitted. */
 export const DIAGNOSTICS_MAX = 16;
 export const EXAMPLES_MAX = 3;
 
@@ -157,7 +157,7 @@ export function diagnosticText(diagnostic: Diagnostic, source: keyof typeof REME
 
 const SUSPICIONS: Readonly<Record<Suspicion, string>> = {
   senders: 'have points of several senders, whose start times alternate',
-  resets: 'fall in a fifth of their points or more, and are read as counters',
+  resets: 'decrease in a fifth of their points or more, and are read as counters',
   conflicts: 'have two values at one time, and the second is dropped',
 };
 
@@ -168,11 +168,11 @@ const REMEDIES = {
       'keep each series in one partition (partition_metrics_by_resource_attributes of the Collector), ' +
       'or run one worker until the lag is gone',
     duplicates: 'look for a producer that sends twice',
-    gaps: 'look for what does not arrive',
-    young: 'if a label names what comes and goes, list it in input.drop_labels, or send sums without it',
+    gaps: 'look for missing data',
+    young: 'if a label names short-lived objects, list it in input.drop_labels, or send sums without it',
     senders: 'give each process its own service.instance.id, or name what distinguishes them in input.resource_labels',
     resets:
-      'give each process its own service.instance.id where several send one series, or leave out `as` of other values',
+      'give each process its own service.instance.id if several send one series, or remove `as` if it is no counter',
     conflicts:
       'name what distinguishes their senders in input.resource_labels, or the label of an HA pair in ' +
       'input.replica_label',
@@ -181,9 +181,9 @@ const REMEDIES = {
     order: 'sort the rows of each series by time',
     duplicates: 'remove the rows that repeat a time',
     gaps: 'look for the rows that are missing',
-    young: 'if part of an id names what comes and goes, leave it out of the ids',
+    young: 'if part of an id names short-lived objects, leave it out of the ids',
     senders: 'give the rows of each sender a series of its own',
-    resets: 'give each counter a series of its own, or leave out `as` of other values',
+    resets: 'give each counter a series of its own, or remove `as` if the values are no counter',
     conflicts: 'give the rows a series for each value: name the column that distinguishes them (--series-column)',
   },
 } as const satisfies Record<string, Readonly<Record<Suspicion | 'order' | 'duplicates' | 'gaps' | 'young', string>>>;

@@ -150,7 +150,7 @@ function weight(diagnostic: Diagnostic): number {
 interface JudgedInput {
   /** null until there were enough records. */
   readonly diagnostics: readonly Diagnostic[] | null;
-  /** Metadata of the offset that is committed with them; null where nothing was found. */
+  /** Metadata of the offset that is committed with them; null if nothing was found. */
   readonly metadata: string | null;
 }
 

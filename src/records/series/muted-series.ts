@@ -24,7 +24,7 @@ export function choosesSubject(pattern: Chooses, { series, group, seriesLabels =
   return own !== null && pattern.test(own, Object.keys(seriesLabels).length > 0 ? seriesLabels : null);
 }
 
-/** The first of these that mutes an event; undefined where none does. An end that has passed counts no more. */
+/** The first of these that mutes an event; undefined if none does. An end that has passed counts no more. */
 export function mutingOf<M extends MutedSeries>(
   mutes: readonly M[],
 ): (event: MutableEvent & { readonly detector: string }, nowMs: number) => M | undefined {

@@ -24,7 +24,7 @@ export function sortedLabels(labels: Iterable<readonly [string, string]>): Serie
 
 /**
  * `up{instance="a:9100",job="node"}`: what PromQL shows. Two series are one where their ids are equal. A name that is
- * no plain word is quoted, as in Prometheus 3: `{"strange{name",job="node"}`. An empty name is left out:
+ * no plain word is quoted, as in Prometheus 3: `{"strange{name",job="node"}`. An empty name is omitted:
  * `{job="node"}` is what several series have in common.
  */
 export function canonicalId(name: string, labels: SeriesLabels): string {
@@ -103,7 +103,7 @@ function readPair(id: string, at: number): { label: string; value: string; end: 
 }
 
 /**
- * The text in quotes at a place, and where it ends; null where there is none.
+ * The text in quotes at a place, and where it ends; null if there is none.
  * @param lenient a backslash that escapes nothing is itself
  */
 export function readQuoted(

@@ -32,7 +32,7 @@ export function bareIdentity(written: string): SeriesIdentity {
   return { id: written, source: written };
 }
 
-/** The identity of a series by the id in its record; null where each is its own. */
+/** The identity of a series by the id in its record; null if each is its own. */
 export function seriesIdentity(settings: IdentitySettings): IdentityOf | null {
   const { dropLabels = [], idTemplate = null, replicaLabel = null } = settings;
   if (dropLabels.length === 0 && idTemplate === null && replicaLabel === null) return null;

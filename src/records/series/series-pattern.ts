@@ -2,7 +2,7 @@ import { globPattern } from './glob.ts';
 import { compileMatchers, type LabelMatcher, type LabelValues, parseMatchers } from './label-matcher.ts';
 import { labelsOfId } from './series-id.ts';
 
-/** A choice of series, as every setting, command and query that chooses series takes it. */
+/** A selection of series, in the form that every setting, command and query accepts. */
 export interface SeriesPattern {
   /** @param labels those of the series; by default what its id shows */
   test(series: string, labels?: LabelValues | null): boolean;

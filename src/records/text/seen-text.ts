@@ -17,7 +17,7 @@ interface SeenNumbers {
   readonly unit: string | null;
 }
 
-/** A value as people read it, and what was expected; null where that is not known. */
+/** A value as people read it, and what was expected; null if that is not known. */
 export function seenTexts(seen: SeenNumbers): readonly [value: string, expected: string | null] {
   const { value, unit } = seen;
   const expected = shownExpected(seen);

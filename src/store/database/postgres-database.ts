@@ -130,7 +130,7 @@ function failureOf(error: unknown): unknown {
     return new ServiceError('configuration', `STORE_URL: Postgres refuses (${message})`, { cause: error });
   }
   const reason = message === '' ? String((error as { readonly code?: string }).code) : message;
-  const text = `The store (Postgres) is out of reach: ${reason} (STORE_URL)`;
+  const text = `The store (Postgres) cannot be reached: ${reason} (STORE_URL)`;
   return new ServiceError('store-unavailable', text, { retryable: true, cause: error });
 }
 

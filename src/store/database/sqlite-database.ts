@@ -37,7 +37,7 @@ const REASONS: Readonly<Record<number, string>> = {
  */
 export async function openSqlite(path: string, { busyMsMax }: SqliteLimits = LIMITS): Promise<Database> {
   try {
-    // To open a pipe waits for whoever writes into it.
+    // Opening a pipe waits for its writer.
     if (existsSync(path) && !statSync(path).isFile()) throw new Error('it is no file');
     if (path !== IN_MEMORY) closeSync(openSync(path, 'a', OWNER_ONLY));
     const file = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });

@@ -13,8 +13,8 @@ interface LocalClock {
 const LOCAL: LocalClock = { nowMs: Date.now, monotonicMs: () => performance.now() };
 
 /**
- * The time of the store. Leases that several replicas hold, renew and take over are compared by one clock, whatever
- * theirs show. SQLite is on this machine, so that its time is that of the process.
+ * The time of the store. Leases that several replicas hold, renew and take over are compared by one clock. SQLite is on
+ * this machine, so that its time is that of the process.
  */
 export class StoreClock {
   readonly #sql: Sql;

@@ -25,7 +25,7 @@ export interface Idempotency {
 /** Limits of the pending and running jobs of one owner. */
 export interface InFlightLimits {
   readonly jobsMax: number;
-  /** Bytes of their requests. A single job is accepted whatever its size. */
+  /** Bytes of their requests. A single job is accepted regardless of its size. */
   readonly requestBytesMax: number;
 }
 
@@ -53,7 +53,7 @@ export interface JobProgress {
 }
 
 export interface AnsweredJob extends JobRecord {
-  /** As of the last lease renewal; null where the job has none, or does not run. */
+  /** As of the last lease renewal; null if the job has none, or does not run. */
   readonly progress: JobProgress | null;
   /** Set when the job succeeded. */
   readonly result: Uint8Array | null;

@@ -3,7 +3,7 @@ import { digestOf } from './key-secret.ts';
 
 /** A session ends so long after its last request. */
 export const SESSION_IDLE_MS = 7 * 86_400_000;
-/** A session ends so long after its begin, however much it is used. */
+/** A session ends this long after its start, even if it is used. */
 export const SESSION_MS_MAX = 30 * 86_400_000;
 /** Sessions of one key. One more ends the one whose last use is longest ago. */
 export const SESSIONS_OF_KEY_MAX = 100;

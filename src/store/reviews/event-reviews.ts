@@ -52,7 +52,7 @@ interface ReviewRow extends AttentionRow {
   readonly label_note: string | null;
 }
 
-/** Reviews of these events; those that nobody reviewed are absent. */
+/** Reviews of these events; events without a review are absent. */
 export async function reviewsOf(sql: Sql, eventIds: readonly string[]): Promise<Map<string, EventReviewRecord>> {
   if (eventIds.length === 0) return new Map();
   const rows = await sql.query<ReviewRow>(

@@ -43,7 +43,7 @@ interface IncidentReviewRow extends AttentionRow {
   readonly incident_id: string;
 }
 
-/** Reviews of these incidents; those that nobody reviewed are absent. */
+/** Reviews of these incidents; incidents without a review are absent. */
 export async function incidentReviewsOf(
   sql: Sql,
   incidentIds: readonly string[],

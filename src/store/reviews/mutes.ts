@@ -2,7 +2,7 @@ import type { Sql } from '../database/database.ts';
 import type { ReviewAct } from './event-reviews.ts';
 
 export const MUTES_MAX = 500;
-/** Mutes that have ended and are kept to be looked at: the newest. */
+/** Ended mutes that are kept for display: the newest. */
 export const ENDED_MUTES_KEPT = 1_000;
 
 /** Series, detectors or both that somebody has muted until a time. */
@@ -14,7 +14,7 @@ export interface MuteRecord extends ReviewAct {
   readonly detector: string | null;
   readonly untilMs: number;
   readonly reason: string;
-  /** Who ended it before its time; null: nobody. */
+  /** Who ended it before its time; null: it was not did. */
   readonly ended: ReviewAct | null;
 }
 

@@ -18,7 +18,7 @@ export interface SentAlert {
   readonly subjectId: string;
   /** Its series, group or detector; of an incident its summary. */
   readonly subject: string;
-  /** `accepted`, or why it was given up. */
+  /** `accepted`, or why it failed. */
   readonly outcome: string;
   readonly detail: string | null;
 }

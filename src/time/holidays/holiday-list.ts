@@ -61,7 +61,7 @@ const EVERY_YEAR = Array.from({ length: LAST_YEAR - FIRST_YEAR + 1 }, (_, i) => 
 const known = new Map<string, readonly Holiday[]>();
 
 /**
- * Dates of public holidays, and of bank holidays where they are chosen, by the weekday that they resemble; null where
+ * Dates of public holidays, and of bank holidays where they are chosen, by the weekday that they resemble; null if
  * the list does not know the place. Years that are not known have none.
  */
 export function daysOff({ place, types, like }: ChosenHolidays, years?: Iterable<number>): SpecialDates[] | null {
@@ -72,7 +72,7 @@ export function daysOff({ place, types, like }: ChosenHolidays, years?: Iterable
   return [...byDay].map(([day, days]) => ({ dates: [...new Set(days.map(({ date }) => date))], like: day }));
 }
 
-/** Holidays of a place by their dates, ascending; null where the list does not know the place. */
+/** Holidays of a place by their dates, ascending; null if the list does not know the place. */
 export function holidaysOf(place: string, years: Iterable<number> = EVERY_YEAR): readonly Holiday[] | null {
   const calendar = placeCalendar(place);
   if (calendar === null) return null;
@@ -136,7 +136,7 @@ function listOfRules(country: string, rules: Readonly<Record<string, string>>): 
   return list;
 }
 
-/** Rules of the moon take milliseconds for each year: those that nobody takes are not computed. */
+/** Rules of the moon take milliseconds for each year: those that no place uses are not computed. */
 function unsetRules(list: Holidays, isUnset: (rule: HolidaysTypes.HolidayRule) => boolean): void {
   const rules = list.getRules() as unknown as HolidaysTypes.HolidayRule[];
   for (const { rule } of rules.filter(isUnset)) list.unsetRule(rule);

@@ -38,7 +38,7 @@ export function restDayOf(place: string, date: string): Weekday {
 /** Countries whose governments name days off year by year, for a Saturday that is worked or by the moon. */
 const NAMED_YEARLY = new Set('AM AR AZ BD BY CN EG HU ID IN KZ LK LV MY PH RU TH TW UZ VN'.split(' '));
 
-/** Names the days off of a place that are not known, with the remedy; null where the list has all of them. */
+/** Names the days off of a place that are not known, with the remedy; null if the list has all of them. */
 export function missingDays(place: string, year: number): string | null {
   const country = place.slice(0, 2);
   if (!NAMED_YEARLY.has(country)) return null;

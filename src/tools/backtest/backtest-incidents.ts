@@ -61,7 +61,7 @@ export class BacktestIncidents {
   }
 
   /**
-   * Returns every revision of what is worth reading. What passed within a few rows is left out, and so is an event
+   * Returns every revision of what is worth reading. What passed within a few rows is omitted, and so is an event
    * without related events, unless it is open, far beyond its threshold, and farther than what was open as it began.
    * Call it after the last event.
    */

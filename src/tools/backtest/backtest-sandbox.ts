@@ -131,7 +131,7 @@ export class BacktestSandbox implements Backtests {
 
   /** Stops what runs and what waits, and ends the children. */
   async close(): Promise<void> {
-    this.#closing.abort(new ServiceError('overloaded', 'the service is ending', { retryable: true }));
+    this.#closing.abort(new ServiceError('overloaded', 'the service is shutting down', { retryable: true }));
     await Promise.all(this.#sandboxes.map((sandbox) => sandbox.close()));
   }
 
@@ -139,7 +139,7 @@ export class BacktestSandbox implements Backtests {
   async #score({ owner, signal }: ScoringTurn, input: () => Envelope<ScoringHeader>): Promise<Scored> {
     const { scoringMsMax, waitingMsMax, ofOwnerMax, ofAllMax } = this.#limits;
     if (this.#turns.heldBy(owner) >= ofOwnerMax) {
-      throw tooManyCalls(`Keys of one owner may have ${ofOwnerMax} files and what-ifs in turn`, RETRY_AFTER_MS);
+      throw tooManyCalls(`Keys of one owner may have ${ofOwnerMax} waiting files and what-ifs`, RETRY_AFTER_MS);
     }
     if (this.#turns.held >= ofAllMax) {
       throw new ServiceError('overloaded', `${ofAllMax} files and what-ifs wait already`, { retryable: true });
@@ -155,7 +155,7 @@ export class BacktestSandbox implements Backtests {
     });
     const outcome = await scoring.catch((error: unknown) => {
       if (error !== late.reason) throw error;
-      throw new ServiceError('overloaded', `no turn within ${waitingMsMax} ms`, { retryable: true });
+      throw new ServiceError('overloaded', `still waiting after ${waitingMsMax} ms`, { retryable: true });
     });
     if (outcome.kind !== 'output') return { kind: 'problems', problems: [problemOf(outcome, stopped, scoringMsMax)] };
     const { header, bytes } = decodeEnvelope<ScoringAnswerHeader>(outcome.output);
@@ -175,7 +175,7 @@ function numbersOf({ timestamps, values }: KeptValues): Buffer {
   return Buffer.concat([timestamps, values].map((column) => Buffer.from(column.slice().buffer)));
 }
 
-/** Throws if the program failed, or nobody waits any more; what the caller can change is a problem. */
+/** Throws if the program failed, or the caller has left. Faults of the request are returned as problems. */
 function problemOf(
   outcome: Exclude<SandboxOutcome, { readonly kind: 'output' }>,
   { reason }: AbortSignal,

@@ -53,7 +53,7 @@ export function findColumns(header: readonly string[], wanted: WantedColumns): F
   const [series, time, value] = [find('series'), find('time'), find('value')];
   if (wanted.onlySeriesNamed && series >= 0) {
     const there = JSON.stringify(shortened(header[series], NAME_CHARACTERS_MAX));
-    problems.push(`--series does not go with a series column, and there is ${there}`);
+    problems.push(`--series cannot be used with a series column, and there is ${there}`);
   }
   if (problems.length > 0) return { kind: 'problems', problems };
   const label = wanted.label === undefined ? -1 : header.indexOf(wanted.label);

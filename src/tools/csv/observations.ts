@@ -112,7 +112,7 @@ function rowReader(
       return {
         kind: 'refused',
         line,
-        reason: `the time is ${JSON.stringify(written)}, not of the form of --time-format`,
+        reason: `the time is ${JSON.stringify(written)}, which does not match --time-format`,
       };
     }
     const record = {
@@ -124,7 +124,7 @@ function rowReader(
     };
     const decoded = decode(record, 0);
     if (decoded.kind === 'dead-letter') return { kind: 'refused', line, reason: decoded.detail };
-    if (decoded.kind === 'missing') return { kind: 'refused', line, reason: 'the value is NaN, which is none' };
+    if (decoded.kind === 'missing') return { kind: 'refused', line, reason: 'the value is NaN, which is no value' };
     const { series, value, extras } = decoded;
     const timestampMs = times.timeZone === null ? decoded.timestampMs : localTimes.instantOf(decoded);
     const label = columns.label === null ? null : { label: fields[columns.label] };
@@ -135,7 +135,7 @@ function rowReader(
 function noTime(field: string | undefined): string {
   if (field === undefined || field === '') return 'the record has no time';
   const units = 'neither an ISO 8601 date nor a number of seconds, ms, us or ns since 1970';
-  return `the time is ${JSON.stringify(field)}: ${units}; name its form, such as --time-format "%d/%m/%Y %H:%M"`;
+  return `the time is ${JSON.stringify(field)}: ${units}; name its format, such as --time-format "%d/%m/%Y %H:%M"`;
 }
 
 const HOUR_MS = 3_600_000;

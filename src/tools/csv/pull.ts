@@ -7,7 +7,7 @@ export interface CsvPull {
   readonly refusals: Refusals;
   /** Why the file was not read to its end; empty when it was. */
   readonly problems: readonly string[];
-  /** False if the file does not have the columns that were asked for. */
+  /** False if the file does not have the columns that were requested. */
   readonly hasColumns: boolean;
 }
 

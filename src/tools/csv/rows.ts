@@ -24,7 +24,7 @@ export interface FoundSeparator {
 }
 
 /**
- * Parses separated records as the bytes arrive (RFC 4180; empty lines are left out). The first line decides what
+ * Parses separated records as the bytes arrive (RFC 4180; empty lines are omitted). The first line decides what
  * separates them. Rejects when the source does.
  */
 export async function* readCsvRows(

@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const DAYS_MIN = 3;
 const WEEKS_MIN = 3;
-/** Newest positions that are looked at. */
+/** Newest positions that are considered. */
 const POSITIONS_MAX = 20_000;
 /** A season that may be spoken of. */
 export const SEASON_MIN = 0.4;

@@ -12,7 +12,7 @@ interface PrometheusData {
   readonly window: string;
 }
 
-/** Counters that are asked for, each by a query of its own; further ones are named. */
+/** Counters that are requested, each by a query of its own; further ones are named. */
 const COUNTERS_MAX = 40;
 const BUCKET = /_bucket$/;
 const NAME_LENGTH_MAX = 58;

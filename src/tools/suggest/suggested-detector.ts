@@ -33,7 +33,7 @@ export interface SuggestedDetector {
   readonly seasonal: { readonly share: number; readonly quietestHour: number } | null;
 }
 
-/** Series that nobody should watch, and why. */
+/** Series that are not worth watching, and why. */
 export interface NotWatched {
   readonly family: Family;
   readonly why: 'constant' | 'sparse' | 'no-step' | 'short-lived';
@@ -152,7 +152,7 @@ function minDeviationOf(members: readonly SeriesProfile[]): number | null {
 
 function silenceOf(members: readonly SeriesProfile[], stepMs: number, shortLivedShare: number) {
   if (shortLivedShare > SHORT_LIVED_SHARE) {
-    return { after: 'off' as const, why: 'most of these series come and go' };
+    return { after: 'off' as const, why: 'most of these series are short-lived' };
   }
   const gaps = members.map(({ usualGap }) => usualGap).sort((a, b) => a - b);
   const gap = gaps[Math.ceil(0.95 * gaps.length) - 1];

@@ -56,7 +56,7 @@ function contradictedLines({ places, contradicted }: SuggestionContext['holidays
     return `#   - { dates: ${date}, like: ${like} } # ${kind}; ${seen}`;
   });
   return [
-    `# Days that contradict the holidays of ${places.join(', ')}. Add to a detector what is no incident:`,
+    `# Days that contradict the holidays of ${places.join(', ')}. Add those that are no incidents to a detector:`,
     '#   special_days:',
     ...days,
     '',
@@ -111,7 +111,7 @@ function detectorLines(detector: SuggestedDetector, { timeZone, holidays }: Sugg
   ];
 }
 
-/** A detector instead of those of the group, as a comment: whoever wants alarms of whole hosts takes it. */
+/** A detector instead of those of the group, as a comment, for users who want one alarm per host. */
 function groupLines({ label, values, detectors }: SuggestedGroup): string[] {
   const [{ freq, as, aggregate }] = detectors;
   const size = Math.max(...detectors.map(({ detectionSize }) => detectionSize));
@@ -145,7 +145,7 @@ function remarks(detector: SuggestedDetector): string[] {
   }
   if (shortLived.length > 0) {
     const end = `end before they have a threshold (${mature} steps)`;
-    lines.push(`${shortLived.length} come and go: they ${end}: ${named(shortLived)}`);
+    lines.push(`${shortLived.length} are short-lived: they ${end}: ${named(shortLived)}`);
     const label = labelOf(shortLived);
     if (label !== null)
       lines.push(`  watch them together: aggregate over the label ${label}, or input.drop_labels: [${label}]`);
@@ -179,11 +179,10 @@ function labelOf(members: readonly SeriesProfile[]): string | null {
 }
 
 const REASONS: Readonly<Record<NotWatched['why'], string>> = {
-  constant: 'never changed. For an event when that ends, watch them with events.normal_range',
+  constant: 'never changed. To get an event when that ends, watch them with events.normal_range',
   sparse: `lack more than ${percent(MISSING_SHARE_MAX)} of their steps. Send them at a step, or count them`,
-  'no-step': 'have no two observations: there is no step yet',
-  'short-lived':
-    'come and go before they have a threshold. Watch them together, aggregated over what distinguishes them',
+  'no-step': 'have fewer than two observations',
+  'short-lived': 'end before they have a threshold. Watch an aggregate over the label that distinguishes them',
 };
 
 function notWatchedLines({ family, why }: NotWatched): string[] {

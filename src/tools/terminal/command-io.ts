@@ -2,7 +2,7 @@
 export interface CommandIo {
   out(line: string): void;
   err(line: string): void;
-  /** Replaces the last line of a terminal, until the next line of `err`; absent if nobody watches. */
+  /** Replaces the last line of a terminal, until the next line of `err`; absent if no terminal is attached. */
   readonly status?: (text: string) => void;
   /** Aborts on Ctrl-C and SIGTERM. The name of the signal is its reason. */
   readonly stop: AbortSignal;

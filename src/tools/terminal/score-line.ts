@@ -105,7 +105,7 @@ export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\uFFFD');
 }
 
-/** `flagged`: alarms, and every second the number of other scores. `anomalies`: what lies outside its interval. */
+/** `flagged`: alarms, and every second the number of other scores. `anomalies`: what is outside its interval. */
 export type ScoreSelection = 'flagged' | 'anomalies' | 'all';
 
 export interface ScoreViewOptions {

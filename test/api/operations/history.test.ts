@@ -189,7 +189,7 @@ test('settings that watch nothing are shown with the detectors, and before they 
     detector: 'metrics',
     text:
       'detector metrics: 300 steps missing between 100 at freq h; ' +
-      'set freq to the step of the series, or look for what does not arrive',
+      'set freq to the step of the series, or look for missing data',
   });
 });
 
@@ -271,7 +271,7 @@ test('the service shows lag, dead letters and workers, also where Kafka does not
   assert.equal((await send('POST', '/v1/dead-letters/0-1/redrive', {})).status, 409);
   assert.equal((await send('GET', '/v1/dead-letters?limit=1')).body.dead_letters[0].redriven, true);
   assert.equal((await send('POST', '/v1/dead-letters/0-9/redrive', {})).status, 404);
-  const away = () => Promise.reject(new Error('Kafka is away'));
+  const away = () => Promise.reject(new Error('Kafka is unavailable'));
   const alone = await start({ cluster: { historyEnds: away, workers: away, diagnostics: away, redrive: away } });
   await filled(alone.operations);
   assert.equal((await alone.send('GET', '/v1/service')).body.workers, null);

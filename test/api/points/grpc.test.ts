@@ -133,7 +133,7 @@ test('what HTTP answers with 503 is UNAVAILABLE or RESOURCE_EXHAUSTED with Retry
   const client = clientOf(away, undefined, { 'grpc.enable_retries': 0 });
   const answer = await exported(client, Buffer.from('x'));
   assert('code' in answer);
-  assert.deepEqual([answer.code, answer.details], [status.UNAVAILABLE, 'Kafka is away, try again']);
+  assert.deepEqual([answer.code, answer.details], [status.UNAVAILABLE, 'Kafka is unavailable, try again']);
   assert(answer.info.endsWith('google.rpc.RetryInfo\x12\x04\n\x02\b\x02'), answer.info);
   await until('it is counted as 503', async () => (await away.counted())['503'] === 1);
   await closed(away, client);

@@ -56,7 +56,7 @@ test('n_windows is bounded before it is expanded: positions count as numbers of 
   const body = { ...long, h: 100, n_windows: 260_000, step_size: 1 };
   const refused = await ask(app, '/v2/cross_validation', body);
   assert.equal(refused.status, 422);
-  assert.match(refused.body.detail[0].msg, /the answer would hold 52000000 numbers/);
+  assert.match(refused.body.detail[0].msg, /the answer would have 52000000 numbers/);
 });
 
 test('h is refused by the passes of the model that it needs, whatever the size of the answer', async () => {

@@ -23,7 +23,7 @@ test('alerts --check takes a right file, without a broker', async () => {
   const path = await routesFile(routesTo('[{ name: hook, webhook: { url: "https://example.com" } }]'));
   const { exitCode, out, err } = await runCommand(['alerts', '--routes', path, '--check']);
   assert.deepEqual(err, []);
-  assert.deepEqual(out, [`${path} is right. Routes: all. Receivers: hook.`]);
+  assert.deepEqual(out, [`${path} is valid. Routes: all. Receivers: hook.`]);
   assert.equal(exitCode, 0);
 });
 

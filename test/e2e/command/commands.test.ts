@@ -170,7 +170,7 @@ kafkaTest('topics names a number of partitions that it cannot give', async () =>
   const login = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'me', KAFKA_SASL_PASSWORD: 'secret' };
   const refused = await runCommand(['topics'], { ...env, ...login });
   assert.equal(refused.exitCode, 1);
-  assert.match(refused.err.join('\n'), /If the brokers want no login there, unset KAFKA_SASL_MECHANISM/);
+  assert.match(refused.err.join('\n'), /If the brokers accept no login there, unset KAFKA_SASL_MECHANISM/);
 });
 
 kafkaTest('a watch shows alarms, reports once that the broker is away, and continues when it is back', async () => {
@@ -185,15 +185,15 @@ kafkaTest('a watch shows alarms, reports once that the broker is away, and conti
   const watch = startCommand(['watch', '--from-beginning', '--series', 'shown/*'], await environment(topics));
   await watch.until(() => watch.out.some((line) => line.includes('shown/flagged')));
   await kafka.kill();
-  await watch.until(() => watch.err.some((line) => line.includes('the watch continues')));
+  await watch.until(() => watch.err.some((line) => line.includes('the watch waits for Kafka')));
   await kafka.restart();
-  await watch.until(() => watch.err.includes('Kafka is back.'));
+  await watch.until(() => watch.err.includes('Kafka is available again.'));
   await show('other');
   await show('shown/flagged later');
   await watch.until(() => watch.out.some((line) => line.includes('shown/flagged later')));
   watch.interrupt();
   assert.equal(await watch.exitCode, 0);
-  assert.equal(watch.err.filter((line) => line.includes('the watch continues')).length, 1);
+  assert.equal(watch.err.filter((line) => line.includes('the watch waits for Kafka')).length, 1);
   assert.deepEqual(
     watch.out.slice(1).map((line) => [line[0], /shown\/[a-z ]*[a-z]/.exec(line)?.[0]]),
     [

@@ -26,7 +26,7 @@ async function create(
   const { exitCode, out, err } = await keys(env, 'create', ...args);
   assert.equal(exitCode, 0, err);
   assert.match(out, /^tw_[\w-]{43}$/);
-  return { id: /Key (\w+) is made/.exec(err)![1], secret: out };
+  return { id: /Key (\w+) was created/.exec(err)![1], secret: out };
 }
 
 const forecast = (url: string, secret: string, model = 'mean') =>

@@ -140,7 +140,7 @@ kafkaTest('records that are not scored yet stay with their state: it does not mo
   const { run } = await commandOf(stream);
   const refused = await run('repartition', '--partitions', '4');
   assert.equal(refused.exitCode, 1);
-  assert.match(refused.err.join(), /records are not scored yet whose series move to another partition/);
+  assert.match(refused.err.join(), /records of series that would move are not scored yet/);
   const fewer = await run('repartition', '--partitions', '0');
   assert.equal(fewer.exitCode, 2);
 });

@@ -32,7 +32,7 @@ kafkaTest(
     await kafka.kill();
     await until('the worker says so', async () => {
       const { status, reasons } = (await worker.readiness())!;
-      return status === 503 && /Kafka is out of reach/.test(reasons.join());
+      return status === 503 && /Kafka cannot be reached/.test(reasons.join());
     });
     await until('it is counted', async () => (await worker.metric('tidewatch_broker_connected')) === 0);
     await sleep(2_000);

@@ -49,7 +49,7 @@ async function spreadTopics(connection: KafkaConnection, names: Topics): Promise
     return { topic, replicaAssignment: [{ partition: 0, replicas: [node] }], configEntries };
   };
   const topics = [on(names.deadLetters, 2), on(names.scores, 3)];
-  await asAdmin(connection, 'topics were made', (admin) => admin.createTopics({ topics, waitForLeaders: true }));
+  await asAdmin(connection, 'creating topics', (admin) => admin.createTopics({ topics, waitForLeaders: true }));
   await ensureTopics(connection, names, { partitions: 1, replicationFactor: 3, retentionMs: null });
 }
 

@@ -40,11 +40,11 @@ const WRONG: readonly (readonly [Record<string, string>, string | RegExp])[] = [
   ],
   [
     { ...OAUTH, KAFKA_SASL_TOKEN_FILE: 'secret.txt', KAFKA_SASL_USERNAME: 'x' },
-    'KAFKA_SASL_USERNAME is set, but is of the other mechanisms',
+    'KAFKA_SASL_USERNAME is set, but belongs to the other mechanisms',
   ],
   [
     { ...OAUTH, KAFKA_SASL_TOKEN_FILE: 'secret.txt', KAFKA_SASL_SCOPE: 'x' },
-    'KAFKA_SASL_SCOPE is set, but is of KAFKA_SASL_TOKEN_URL',
+    'KAFKA_SASL_SCOPE is set, but belongs to KAFKA_SASL_TOKEN_URL',
   ],
   [{ ...OAUTH, KAFKA_SASL_TOKEN_FILE: 'none' }, /^KAFKA_SASL_TOKEN_FILE must be the path of a readable file/],
   [
@@ -53,9 +53,9 @@ const WRONG: readonly (readonly [Record<string, string>, string | RegExp])[] = [
   ],
   [
     { ...OAUTH, KAFKA_SASL_TOKEN_URL: 'https://issuer', KAFKA_SASL_CLIENT_SECRET: 's' },
-    /^KAFKA_SASL_CLIENT_ID must be set, as KAFKA_SASL_TOKEN_URL is/,
+    /^KAFKA_SASL_CLIENT_ID must be set, because KAFKA_SASL_TOKEN_URL is/,
   ],
-  [{ ...OAUTH, ...ENDPOINT }, /^KAFKA_SASL_CLIENT_SECRET must be set, as KAFKA_SASL_TOKEN_URL is/],
+  [{ ...OAUTH, ...ENDPOINT }, /^KAFKA_SASL_CLIENT_SECRET must be set, because KAFKA_SASL_TOKEN_URL is/],
   [
     { ...OAUTH, ...ENDPOINT, KAFKA_SASL_CLIENT_SECRET: 's', KAFKA_SASL_TOKEN_URL: 'http://issuer/token' },
     /^KAFKA_SASL_TOKEN_URL must be an https URL, or an http URL of this machine/,

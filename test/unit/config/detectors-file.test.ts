@@ -120,9 +120,11 @@ test('labels make the groups of a multivariate detector, and some are dropped', 
   );
   const wrong = (keys: string) =>
     read(`detectors: [{ ${ENTRY}, ${keys} }]`).problems.map((one) => one.replace(/^d.yaml:1: /, ''));
-  assert.deepEqual(wrong('by: job'), ['detectors[0].by must be absent, as threshold_method is univariate, got "job"']);
+  assert.deepEqual(wrong('by: job'), [
+    'detectors[0].by must be absent, because threshold_method is univariate, got "job"',
+  ]);
   const both = 'threshold_method: multivariate, group: a, by: job';
-  assert.deepEqual(wrong(both), ['detectors[0].by must be absent, as group is set, got "job"']);
+  assert.deepEqual(wrong(both), ['detectors[0].by must be absent, because group is set, got "job"']);
   assert.match(
     wrong('threshold_method: multivariate')[0],
     /group must be the path of the group id \(or by with labels\)/,
@@ -191,13 +193,13 @@ test('records of many observations are re-keyed, and name series and times thems
   const wrong = input('format: otlp, series: a, values: b, time_unit: s, repartition: false, key: other');
   assert.deepEqual(wrong.problems.map((problem) => problem.replace(/^.*?input/, 'input')).sort(), [
     'input.key must be left out: each value gets its series as key',
-    'input.repartition must be true where a record holds many values',
-    'input.series must be left out: records of format otlp name it themselves',
-    'input.time_unit must be left out: records of format otlp name it themselves',
-    'input.values must be left out: records of format otlp name it themselves',
+    'input.repartition must be true if a record has many values',
+    'input.series must be left out: records of format otlp have their own',
+    'input.time_unit must be left out: records of format otlp have their own',
+    'input.values must be left out: records of format otlp have their own',
   ]);
   assert.match(input('format: influx, time_unit: iso').problems[0], /time_unit must be one of s, ms, us, ns/);
-  assert.match(input('value: a, values: b').problems[0], /input.value must be left out where .*values is set/);
+  assert.match(input('value: a, values: b').problems[0], /input.value must be left out if .*values is set/);
 });
 
 test('anchors and aliases are resolved', () => {
@@ -227,10 +229,10 @@ const WRONG_ENTRY: Readonly<Record<string, string>> = {
   'calibration_size: most': 'detectors[0].calibration_size must be all or an integer from 1 to 1000000, got "most"',
   'threshold_method: both': 'detectors[0].threshold_method must be univariate or multivariate, got "both"',
   'threshold_method: multivariate':
-    'detectors[0].group must be the path of the group id (or by with labels), as threshold_method is multivariate, got nothing',
+    'detectors[0].group must be the path of the group id (or by with labels), because threshold_method is multivariate, got nothing',
   'threshold_method: multivariate, group: g, calibration_size: all':
-    'detectors[0].calibration_size must be an integer from 1 to 1000000, as threshold_method is multivariate, got "all"',
-  'group: g': 'detectors[0].group must be absent, as threshold_method is univariate, got "g"',
+    'detectors[0].calibration_size must be an integer from 1 to 1000000, because threshold_method is multivariate, got "all"',
+  'group: g': 'detectors[0].group must be absent, because threshold_method is univariate, got "g"',
   'group: a..b, threshold_method: multivariate':
     'detectors[0].group must be a path such as value, tags.host or points[0].value, got "a..b"',
   'context: 15': 'detectors[0].context must be an integer from 16 to 1000000, got 15',
@@ -238,7 +240,7 @@ const WRONG_ENTRY: Readonly<Record<string, string>> = {
   'grace: 1.5': 'detectors[0].grace must be an integer from 0 to 1000, got 1.5',
   'allowed_lateness: 3d': 'detectors[0].allowed_lateness must be at most 64 steps of h, got "259200s"',
   'idle_limit: 5h':
-    'detectors[0].idle_limit must be at least 21600s, as silence_after or allowed_lateness demands, got "18000s"',
+    'detectors[0].idle_limit must be at least 21600s, because of silence_after or allowed_lateness, got "18000s"',
   'model: ../x': 'detectors[0].model must be 1 to 36 letters, digits, dots, dashes or underscores, got "../x"',
   'direction: up': 'detectors[0].direction is not a known key; did you mean events.direction?',
   'stepsize: 24': 'detectors[0].stepsize is not a known key; did you mean step_size?',

@@ -111,7 +111,7 @@ const WRONG: readonly (readonly [Settings, string | RegExp])[] = [
   [{ env: { KAFKA_TLS_CA: 'ca.pem' } }, 'KAFKA_TLS_CA is set, but KAFKA_TLS is not true'],
   [{ env: { KAFKA_TLS: 'true', KAFKA_TLS_CA: 'none.pem' } }, /^KAFKA_TLS_CA must be the path of a readable file/],
   [{ env: { KAFKA_TLS: 'true', KAFKA_TLS_CA: 'password.txt' } }, /^KAFKA_TLS_CA must be the path of a PEM file/],
-  [{ env: { KAFKA_TLS: 'true', KAFKA_TLS_KEY: 'key.pem' } }, /^KAFKA_TLS_CERT must be set, as KAFKA_TLS_KEY is/],
+  [{ env: { KAFKA_TLS: 'true', KAFKA_TLS_KEY: 'key.pem' } }, /^KAFKA_TLS_CERT must be set, because KAFKA_TLS_KEY is/],
   [{ env: { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_PASSWORD: 'x' } }, /^KAFKA_SASL_USERNAME must be set/],
   [{ env: { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'x' } }, /^KAFKA_SASL_PASSWORD must be set/],
   [
@@ -158,7 +158,7 @@ const WRONG: readonly (readonly [Settings, string | RegExp])[] = [
   [{ requires: ['detectors'] }, /^--detectors or DETECTORS must be the path of a detectors file, got nothing$/],
   [
     { flags: { detectors: 'd.yaml' }, files: { 'd.yaml': detectorsFile('input: { format: avro }') } },
-    '--schema-registry-url or SCHEMA_REGISTRY_URL must be set, as input.format is avro, got nothing',
+    '--schema-registry-url or SCHEMA_REGISTRY_URL must be set, because input.format is avro, got nothing',
   ],
 ];
 

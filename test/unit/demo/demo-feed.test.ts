@@ -102,7 +102,7 @@ test('once event time has reached the clock, a step is written when it is due', 
   assert.deepEqual(waits, [STEP_MS, STEP_MS, STEP_MS]);
 });
 
-test('while Kafka is out of reach the same step is retried', async () => {
+test('while Kafka cannot be reached the same step is retried', async () => {
   const away = new ServiceError('broker-unavailable', 'away', { retryable: true });
   const { observations } = await feed({ newest: everySeriesAt(1_000), failures: [away, away], runMs: 3_500 });
   assert.equal(new Set(observations.map(({ timestamp }) => timestamp)).size, 1);

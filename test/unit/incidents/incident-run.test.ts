@@ -90,7 +90,7 @@ test('a run whose first write fails has ended, and decides nothing any more', as
   let asked = 0;
   const nowMs = () => ++asked;
   const run = await IncidentRun.start({ ...runOptions(log), nowMs, onConnection() {} }, new AbortController().signal);
-  assert.match(String(await run.finished), /Kafka is away/);
+  assert.match(String(await run.finished), /Kafka is unavailable/);
   t.mock.timers.tick(10_000);
   assert.equal(asked, 0);
 });

@@ -15,14 +15,14 @@ async function start(
 }
 
 test('a process that answers is healthy, also while it is not ready', async (t) => {
-  const { url } = await start(t, ['Kafka is out of reach']);
+  const { url } = await start(t, ['Kafka cannot be reached']);
   const response = await fetch(`${url}/healthz`);
   assert.equal(response.status, 200);
   assert.deepEqual(await response.json(), { status: 'ok' });
 });
 
 test('readiness is 503 with the reasons until there are none', async (t) => {
-  const reasons = ['Kafka is out of reach', 'no partitions were assigned yet'];
+  const reasons = ['Kafka cannot be reached', 'no partitions were assigned yet'];
   const { url } = await start(t, reasons);
   const before = await fetch(`${url}/readyz`);
   assert.equal(before.status, 503);

@@ -13,7 +13,7 @@ const REQUEST_S_MAX = 10;
 export const PROVIDER_BYTES_MAX = 1_048_576;
 /** The configuration of the provider is read again after so long. */
 const DISCOVERED_MS_MAX = 3_600_000;
-/** Characters of the id of a person's key: nobody finds another person with the same one. */
+/** Characters of the id of a person's key: no two people have the same one. */
 const ID_CHARACTERS = 32;
 
 interface ProviderSettings {
@@ -35,7 +35,7 @@ export interface OpenLogin {
   readonly verifier: string;
 }
 
-/** Why nobody is signed in. The page has a sentence for each. */
+/** Why a sign-in failed. The page has a sentence for each reason. */
 export type LoginRefusal = 'unfinished' | 'declined' | 'provider' | 'no-role' | 'revoked';
 
 export type LoginResult =

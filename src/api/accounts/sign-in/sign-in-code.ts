@@ -16,7 +16,7 @@ export class SignInCode {
     return code;
   }
 
-  /** The id of the key that the code is for; null where it is unknown, was used, or has expired. */
+  /** The id of the key that the code is for; null if it is unknown, was used, or has expired. */
   use(code: string, nowMs: number): string | null {
     const pending = this.#pending;
     if (pending === null || pending.digest !== textOf(code)) return null;

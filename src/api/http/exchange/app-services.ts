@@ -39,20 +39,20 @@ export interface AppServices extends FinetunedServices {
   readonly jobs: JobQueue;
   /** Access to the stream and its history; null if the service reads none. */
   readonly operations: Operations | null;
-  /** Scores files of callers and kept values; none where it is left out. */
+  /** Scores files of callers and kept values; none where it is omitted. */
   readonly backtests?: Backtests;
-  /** Writes points of metric pipelines to the input topic; none where it is left out. */
+  /** Writes points of metric pipelines to the input topic; none where it is omitted. */
   readonly receivePoints?: ReceivePoints;
-  /** The web page at `/console`; none where it is left out. */
+  /** The web page at `/console`; none where it is omitted. */
   readonly consolePage?: ServedPage;
-  /** Signs in at the console once; none where it is left out. */
+  /** Signs in at the console once; none where it is omitted. */
   readonly signInCode?: SignInCode;
   /** Identity provider where people sign in; absent: none. */
   readonly identity?: Pick<IdentityProvider, 'host' | 'begin' | 'finish'>;
   readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;
   readonly bodies?: BodyBudget;
   readonly bodyThreads?: BodyThreads;
-  /** The slowest sender of a body that is waited for. */
+  /** The slowest sender of a body that is accepted. */
   readonly transferRate?: TransferRate;
 }
 

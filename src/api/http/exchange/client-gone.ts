@@ -9,7 +9,7 @@ export function clientGone(reply: Pick<FastifyReply, 'raw'>): AbortSignal {
   const gone = new AbortController();
   const { raw } = reply;
   raw.once('close', () => {
-    if (!raw.writableEnded) gone.abort(new HttpProblem(CLIENT_GONE, 'the client hung up'));
+    if (!raw.writableEnded) gone.abort(new HttpProblem(CLIENT_GONE, 'the client disconnected'));
   });
   return gone.signal;
 }

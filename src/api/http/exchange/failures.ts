@@ -9,7 +9,10 @@ import { rulesOf } from './route-rules.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const;
 
-/** Headers of an answer that is written past the framework: nobody guesses its type, and nobody keeps it. */
+/**
+ * Headers of an answer that is written past the framework: clients must not guess the type and must not cache the
+ * answer.
+ */
 export const PROTECTED = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
 const NO_STEPS =

@@ -51,7 +51,7 @@ export function acceptBodies(app: App, { budget, rate, threads }: BodyParts): vo
   const held = new WeakMap<FastifyRequest, HeldBody>();
   app.addHook('onClose', () => threads.close());
   app.removeAllContentTypeParsers();
-  /** null where the route takes no body. */
+  /** null if the route takes no body. */
   const bytesOf = async (request: FastifyRequest, payload: IncomingMessage): Promise<Buffer | null> => {
     const { bodyBytesMax: bytesMax, rawBody = null } = rulesOf(request) ?? { bodyBytesMax: null };
     if (bytesMax === null) {

@@ -61,7 +61,7 @@ function rowOf(table: RouteTable, method: string, path: string): RouteRules | nu
   return above === undefined ? null : table[above];
 }
 
-/** The rules of the route of a request; null where there is no such route. */
+/** The rules of the route of a request; null if there is no such route. */
 export function rulesOf({ routeOptions }: FastifyRequest): RouteRules | null {
   return routeOptions.config?.rules ?? null;
 }

@@ -29,7 +29,7 @@ export const largeWorkSlots = () => new Turns({ places: Number.POSITIVE_INFINITY
 /** Warn-code 299 of RFC 7234: miscellaneous persistent warning. */
 const PERSISTENT = 299;
 
-/** Sends the warning of a work with whatever is answered. */
+/** Sends the warning of a task with any answer. */
 export function warn(reply: FastifyReply, { warning }: Work): void {
   if (warning) reply.header('warning', `${PERSISTENT} tidewatch "${warning}"`);
 }

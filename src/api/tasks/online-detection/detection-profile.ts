@@ -64,7 +64,7 @@ export function requestedProfile(
   return { settings: { calendar, stepMs }, startsMs: times };
 }
 
-/** The years that each series lies in, by any clock. */
+/** The years that each series is in, by any clock. */
 function yearsOf(startsMs: readonly number[], sizes: readonly number[], stepMs: number): Set<number> {
   const years = new Set<number>();
   for (const [i, startMs] of startsMs.entries()) {

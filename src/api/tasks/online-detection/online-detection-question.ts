@@ -16,7 +16,7 @@ export interface OnlineDetectionQuestion extends SeriesQuestion {
   readonly level: WireLevel;
   readonly grade: boolean;
   readonly events: boolean;
-  /** Mean step of the series; null where no events are requested, or the frequency has no grid. */
+  /** Mean step of the series; null if no events are requested, or the frequency has no grid. */
   readonly eventStepMs: number | null;
   /** Event times of the first values; null if the seasonal profile does not apply. */
   readonly startsMs: readonly number[] | null;
@@ -89,7 +89,7 @@ function settingsOf(body: OnlineDetectionBody, grid: Frequency | null, context: 
   };
 }
 
-/** null where neither grade nor events are requested, or the frequency has no grid. */
+/** null if neither grade nor events are requested, or the frequency has no grid. */
 function alarmRateFor({ model_parameters, level }: OnlineDetectionBody, grid: Frequency | null): number | null {
   if (!(model_parameters?.grade || model_parameters?.events) || grid === null) return null;
   const falseAlarms = parseFalseAlarms(model_parameters.false_alarms ?? '');

@@ -10,7 +10,7 @@ const PASSES_MAX = 1_000;
 
 export function checkAnswerSize(problems: BodyProblems, numbers: number): void {
   if (numbers <= ANSWER_NUMBERS_MAX) return;
-  const text = `the answer would hold ${numbers} numbers, more than ${ANSWER_NUMBERS_MAX}; ask for less at once`;
+  const text = `the answer would have ${numbers} numbers, more than ${ANSWER_NUMBERS_MAX}; request less at once`;
   problems.add(['h'], text);
 }
 
@@ -27,7 +27,7 @@ export function checkPaths(
   if (predicted * paths > PATH_VALUES_MAX) {
     const text =
       `n_paths ${paths} over ${predicted} steps of all series make ${predicted * paths} values, more than ` +
-      `${PATH_VALUES_MAX}; send fewer series at once, or ask for fewer paths or steps`;
+      `${PATH_VALUES_MAX}; send fewer series at once, or request fewer paths or steps`;
     problems.add(['n_paths'], text);
   }
   const all = predicted * (paths + quantiles);

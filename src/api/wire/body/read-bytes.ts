@@ -20,7 +20,7 @@ const INFLATORS: Readonly<Record<string, () => Transform>> = {
   zstd: () => createZstdDecompress({ chunkSize: INFLATED_CHUNK_BYTES }),
 };
 
-/** The slowest sender that is waited for. */
+/** The slowest sender that is accepted. */
 export const TRANSFER_RATE = {
   /** Bytes as they are sent, compressed or not, in each period. */
   bytesMin: 64 * 1024,

@@ -16,7 +16,7 @@ export const QueryMatch = Type.Optional(
   Type.String({
     maxLength: 4_096,
     minLength: 1,
-    description: 'Only what this glob over ids chooses, or these matchers of labels: `{job=~"web-.*"}`.',
+    description: 'Selects series by a glob over ids, or by matchers of labels: `{job=~"web-.*"}`.',
   }),
 );
 

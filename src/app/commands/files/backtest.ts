@@ -45,7 +45,7 @@ const own = {
   incidents: commandFlag(
     'incidents',
     text,
-    'file for the incidents as JSON, one revision a line; the last of an id counts',
+    'file for the incidents as JSON, one revision a line; the last of an id is final',
   ),
   report: commandFlag('report', text, 'file for an HTML page with the scores and events'),
 };

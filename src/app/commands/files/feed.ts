@@ -188,7 +188,7 @@ async function send(
   return exitCodeOf(pull);
 }
 
-/** Distinct series that are counted exactly, and whose steps are looked at. */
+/** Distinct series that are counted exactly, and whose steps are checked. */
 const SERIES_COUNTED_MAX = 100_000;
 
 class SentRecords {
@@ -222,7 +222,7 @@ async function* inBatches<T>(items: AsyncIterable<T>, max: number): AsyncGenerat
   let batch: T[] = [];
   for (;;) {
     const next = iterator.next();
-    // It is handled where it is awaited, which may be a batch later.
+    // It is handled when it is awaited, perhaps a batch later.
     next.catch(() => {});
     if (batch.length >= max || (batch.length > 0 && !(await isAvailable(next)))) {
       yield batch;

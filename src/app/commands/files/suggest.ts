@@ -26,7 +26,7 @@ import { openOutput, requireAbsent, requireWritable } from '../../../tools/termi
 import { Progress } from '../../../tools/terminal/progress.ts';
 import { command, exitCodeOf, printProblems } from '../command.ts';
 
-/** Observations that are looked at: 16 bytes each. */
+/** Observations that are considered: 16 bytes each. */
 const OBSERVATIONS_MAX = 20_000_000;
 const SHOWN_EVERY = 10_000;
 const WEEK_MS = 7 * 86_400_000;
@@ -86,7 +86,7 @@ async function write(
   const progress = new Progress(io);
   const { columns, sources, exitCode, named } = await readData(path, { values, config, progress }, io);
   if (columns.observations === 0) {
-    io.err('There is nothing to look at.');
+    io.err('The input has no observations.');
     return exitCode || FAILED;
   }
   const repeated = columns.repeated();
@@ -210,7 +210,7 @@ interface PrometheusOfSuggestion {
   readonly historyMs: number;
 }
 
-/** Failures in a row after which it is given up. */
+/** Failures in a row after which the command fails. */
 const ATTEMPTS_MAX = 3;
 const RETRY_MS = 1_000;
 

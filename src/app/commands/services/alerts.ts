@@ -65,7 +65,7 @@ export const alertsCommand: RunnableCommand = {
 /** `alerts --check`: reports what a routes file has that is right. */
 function printRoutes(path: string, { routes, receivers }: Routes, io: CommandIo): ExitCode {
   const names = (entries: readonly { readonly name: string }[]) => entries.map(({ name }) => name).join(', ');
-  io.out(`${path} is right. Routes: ${names(routes)}. Receivers: ${names(receivers)}.`);
+  io.out(`${path} is valid. Routes: ${names(routes)}. Receivers: ${names(receivers)}.`);
   return DONE;
 }
 
@@ -88,7 +88,7 @@ async function testReceiver(routes: Routes, name: string, io: CommandIo): Promis
 const RECORDS_MAX = 10_000_000;
 const SUBJECTS_SHOWN_MAX = 3;
 
-/** Prints what was given up, the oldest first. The process that sends is not disturbed. */
+/** Prints the dead letters, oldest first, without affecting the process that sends. */
 async function printDeadLetters(
   { kafka, stateTopic, json }: { readonly kafka: KafkaConfig; readonly stateTopic: string; readonly json: boolean },
   io: CommandIo,
@@ -108,6 +108,6 @@ async function printDeadLetters(
     const what = `${typeOf(notification)} ${subjects.join(', ')}${more}`;
     io.out(`${formatTime(atMs)}  ${receiver}  ${route}  ${what}  ${reason}: ${detail}  ${id}`);
   }
-  io.err(deadLetters.length === 0 ? 'Nothing was given up.' : `${deadLetters.length} were given up.`);
+  io.err(deadLetters.length === 0 ? 'There are no dead letters.' : `${deadLetters.length} dead letters.`);
   return DONE;
 }

@@ -90,13 +90,13 @@ export async function runService(
   let service: CommandService | null = null;
   let noBroker: string | null = null;
   const reasonsNotReady = () => {
-    if (io.stop.aborted) return ['the process is ending'];
+    if (io.stop.aborted) return ['the process is shutting down'];
     return service?.notReady() ?? [noBroker ?? 'the process is starting'];
   };
   const warnings = () => service?.warnings?.() ?? [];
   const ops = await openOpsPort(config, { metrics, logger, reasonsNotReady, warnings });
   const awaitBroker = () =>
-    retryWithBackoff(() => asAdmin({ config: config.kafka! }, 'a broker was looked for', async () => undefined), {
+    retryWithBackoff(() => asAdmin({ config: config.kafka! }, 'looking for a broker', async () => undefined), {
       isRetryable: (error) => error instanceof ServiceError && error.code === 'broker-unavailable',
       backoff: { ...BROKER_RETRY, totalMsMax: startWaitMs },
       signal: io.stop,
@@ -154,5 +154,5 @@ export async function openOpsPort(
 }
 
 export function printMadeKey(key: string | null, io: CommandIo): void {
-  if (key !== null) io.err(`There was no key. The first one was made and stored; it is shown once: ${key}`);
+  if (key !== null) io.err(`There was no key. The first one was created and stored; it is shown once: ${key}`);
 }

@@ -63,7 +63,7 @@ export const serveCommand = command({
       logger.info({ url, console: `${url}/console`, ops, ...(scores && { scores: scores.url }) }, 'serving');
       return {
         notReady: () => sidecar.reasonsNotReady(),
-        // Requests with series are answered as ever: the service stays in rotation.
+        // Requests with series are answered, so the service stays ready.
         warnings: () => warningsOf(operations?.problem() ?? null),
         stop: async () => void (await Promise.all([sidecar.stop(), stopStream()])),
       };

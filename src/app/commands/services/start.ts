@@ -165,7 +165,7 @@ interface DemoKafka {
   stop(): Promise<void>;
 }
 
-/** A cluster is restarted by its operators, so it is waited for. */
+/** Operators restart their cluster, so the process waits for it. */
 function clusterOf(config: KafkaConfig): DemoKafka {
   return { config, lost: new Promise(() => {}), stop: async () => {} };
 }

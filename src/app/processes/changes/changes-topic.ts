@@ -15,7 +15,7 @@ const BEGIN_MS_MAX = 5_000;
 
 export interface FollowedChanges {
   readonly changes: Deployments;
-  /** Those that the topic had at the beginning are known, or it has been waited for as long as that is worth. */
+  /** Resolves when the existing changes of the topic are read, or after the longest wait. */
   readonly begun: Promise<unknown>;
   stop(): Promise<void>;
 }

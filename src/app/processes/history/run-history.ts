@@ -87,7 +87,7 @@ export function runHistory(
       if (restart !== null) clearTimeout(restart);
       worker?.postMessage({ kind: 'stop' } satisfies HistoryQuestion);
       await ended;
-      remote.connect(null, 'the service is ending');
+      remote.connect(null, 'the service is shutting down');
     },
   };
 }

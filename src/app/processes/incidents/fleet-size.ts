@@ -10,7 +10,7 @@ const TAILS_READ = 8;
  * for an empty topic. Throws a ServiceError.
  */
 export async function scoresPerMs(connection: KafkaConnection, topic: string, spanMs: number): Promise<number | null> {
-  const doing = `the scores of ${topic} were counted`;
+  const doing = `counting the scores of ${topic}`;
   const ends = await asAdmin(connection, doing, (admin) => admin.fetchTopicOffsets(topic));
   // The longest ones: the keys of any single partition may be gone.
   const longest = ends.toSorted((one, other) => Number(other.high) - Number(one.high)).slice(0, TAILS_READ);

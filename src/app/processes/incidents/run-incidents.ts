@@ -132,13 +132,13 @@ function startIncidents(
     },
     reports: {
       active: (isActive) =>
-        logger.info(isActive ? 'this process makes the incidents' : 'another process makes the incidents'),
+        logger.info(isActive ? 'this process creates the incidents' : 'another process creates the incidents'),
       connection: (error) => {
         metrics.brokerConnected.set(error === null ? 1 : 0);
-        if (error === null) logger.info('Kafka is back');
-        else logger.warn({ err: error }, 'Kafka is away');
+        if (error === null) logger.info('Kafka is available again');
+        else logger.warn({ err: error }, 'Kafka is unavailable');
       },
-      interrupted: (error) => logger.warn({ err: error }, 'the incidents continue from what was written'),
+      interrupted: (error) => logger.warn({ err: error }, 'the incidents continue from the committed state'),
     },
   });
 }

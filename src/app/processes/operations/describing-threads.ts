@@ -15,8 +15,8 @@ type DescribingLimits = Readonly<typeof LIMITS>;
 const KEPT_MAX = 2;
 
 /**
- * Describes the detectors of texts, each on a thread of its own: a text that is made to be slow holds up nobody else,
- * and is given up in time.
+ * Describes the detectors of texts, each on a thread of its own: a text that is slow to parse delays no other one and
+ * is stopped in time.
  */
 export function describingThreads(limits: DescribingLimits = LIMITS): DetectorsPort['describe'] {
   const kept = new Map<string, Described>();
@@ -44,7 +44,7 @@ async function describeOnThread(text: string, { msMax, heapMbMax }: DescribingLi
     return described;
   } catch (error) {
     const why = late.aborted ? `not within ${msMax / 1_000} s` : (error as Error).message;
-    return { kind: 'problems', problems: [`detectors cannot be read: ${why}; write it more simply`] };
+    return { kind: 'problems', problems: [`detectors cannot be read: ${why}; simplify the file`] };
   } finally {
     void worker.terminate();
   }

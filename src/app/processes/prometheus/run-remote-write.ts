@@ -84,7 +84,7 @@ export async function runRemoteWrite(options: RemoteWriteOptions) {
       throw error;
     });
   metrics.brokerConnected.set(1);
-  const notReady = () => [...(lost === null ? [] : ['Kafka is away']), ...reports.reasonsNotReady()];
+  const notReady = () => [...(lost === null ? [] : ['Kafka is unavailable']), ...reports.reasonsNotReady()];
   return { finished, notReady, warnings: () => reports.warnings(), stop };
 }
 

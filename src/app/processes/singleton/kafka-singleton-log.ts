@@ -148,7 +148,7 @@ export function openEventsFirst(connection: KafkaConnection, followed: RecordTop
     const open = new Map<string, AnomalyEvent>();
     await readWholeTopic(connection, followed.topic, async (records) => {
       for (const { value } of records) {
-        // The same record is reported by whoever follows it, if it cannot be read.
+        // If the record cannot be read, its consumer reports it.
         const event = value === null ? null : await followed.decode(value).catch(unreadable);
         if (event?.type === 'closed') open.delete(event.eventId);
         else if (event !== null) open.set(event.eventId, event);

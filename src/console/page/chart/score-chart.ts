@@ -19,7 +19,7 @@ export interface ChartData {
   /** Earlier values at the same times; null: none are compared. */
   readonly compared: readonly (number | null)[] | null;
   readonly axis: ValueAxis;
-  /** Unit of the values; null where there is none. */
+  /** Unit of the values; null if there is none. */
   readonly unit: string | null;
 }
 

@@ -8,8 +8,8 @@ const withoutTurns = (text: string) => text.replace(DIRECTION_MARKS, '\ufffd');
 const READ = ['title', 'aria-label'] as const;
 
 /**
- * Markup of a page. Texts in it are text nodes or attributes, never markup: whatever a series is called. Marks that
- * would turn the text around them are shown as what they are, one character that cannot be read.
+ * Markup of a page. Texts in it are text nodes or attributes, never markup, regardless of the names of series. Marks
+ * that would turn the text around them are shown as what they are, one character that cannot be read.
  */
 export const html = htm.bind(element) as (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
 
@@ -24,7 +24,7 @@ export type Shown = ComponentChild;
 
 export const typedIn = (event: Event) => (event.target as HTMLInputElement).value;
 
-/** Class names; those of a false condition are left out. */
+/** Class names; those of a false condition are omitted. */
 export function classes(...names: readonly (string | false | null | undefined)[]): string {
   return names.filter(Boolean).join(' ');
 }

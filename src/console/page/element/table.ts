@@ -24,7 +24,7 @@ interface TableProps<Row> {
   readonly name: string;
   readonly columns: readonly TableColumn<Row>[];
   readonly rows?: readonly Row[];
-  /** Left out: one group of `rows`, without a name. */
+  /** Omitted: one group of `rows`, without a name. */
   readonly groups?: readonly LabelGroup<Row>[];
   readonly keyOf: (row: Row) => string;
   readonly rowClass?: (row: Row) => string;

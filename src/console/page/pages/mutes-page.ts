@@ -86,7 +86,7 @@ function muteColumns(
   ];
 }
 
-/** A text of the form; undefined where nothing was typed. */
+/** A text of the form; undefined if nothing was typed. */
 const textOf = (form: FormData, name: string) => String(form.get(name) ?? '').trim() || undefined;
 
 function NewMuteForm({ onMute }: { readonly onMute: (mute: object) => void }): Shown {

@@ -14,7 +14,7 @@ interface Compared {
   readonly name: string;
 }
 
-/** Values of the same series so long before, at the times of the columns; null where nothing is compared. */
+/** Values of the same series so long before, at the times of the columns; null if nothing is compared. */
 export function useComparedValues(
   { source, series, name }: Compared,
   { columns, range }: Pick<SeriesHistoryState, 'columns' | 'range'>,

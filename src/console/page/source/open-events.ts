@@ -32,7 +32,7 @@ const REFRESH_MS = 20_000;
 const FRESHNESS_MS = 3_000;
 /** After a failure it is tried again sooner, such as while the service starts. */
 const RETRY_MS = 1_500;
-/** The status of what cannot be read as it is asked for. */
+/** The status of what cannot be read as it is requested. */
 const REFUSED = 422;
 /** However many new events arrive, they are read again together. */
 const SOON_MS = 2_000;

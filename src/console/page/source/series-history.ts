@@ -49,7 +49,7 @@ const SPANS = [
   { name: '1 w', ms: 7 * 24 * HOUR_MS },
 ];
 
-/** The scores of the stretch of time that is looked at: read again when it changes, and grown while it is live. */
+/** The scores of the stretch of time that is considered: read again when it changes, and grown while it is live. */
 export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }: HistoryOf): SeriesHistoryState {
   const [whole, setWhole] = useState<ShownPast | null>(null);
   const [columns, setColumns] = useState<ShownScores>(NO_SCORES);

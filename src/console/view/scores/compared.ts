@@ -13,7 +13,7 @@ export function before({ from, to }: TimeRange, ms: number): TimeRange {
 
 /**
  * The earlier values at the times of `columns`, `ms` later than they were: for each time the newest earlier value that
- * is at most one step older; null where there is none.
+ * is at most one step older; null if there is none.
  */
 export function comparedValues(columns: ShownScores, earlier: ShownScores, ms: number): (number | null)[] {
   const { timestampMs: at } = columns;

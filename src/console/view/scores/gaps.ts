@@ -39,7 +39,7 @@ export function withGaps(columns: ShownScores): ShownScores {
   };
 }
 
-/** null where there are fewer than two times. */
+/** null if there are fewer than two times. */
 function medianStep(at: readonly number[]): number | null {
   const steps = at.slice(1).map((time, i) => time - at[i]);
   return steps.length === 0 ? null : steps.sort((a, b) => a - b)[Math.floor(steps.length / 2)];

@@ -1,7 +1,7 @@
 import type { SeriesNow } from '../../../api/wire/schema/operations/history-schema.ts';
 import type { ShownScores } from './shown-scores.ts';
 
-/** Points of a chart that grows while it is looked at. */
+/** Points of a chart that grows while it is displayed. */
 export const POINTS_MAX = 6_000;
 
 /**

@@ -3,7 +3,7 @@ import type { TimeRange } from './time-range.ts';
 
 interface Sparkline {
   readonly line: string;
-  /** SVG path data of the interval; empty where there is none. */
+  /** SVG path data of the interval; empty if there is none. */
   readonly band: string;
   readonly alarms: readonly { readonly x: number; readonly y: number }[];
 }

@@ -116,7 +116,7 @@ function sentenceOf(text: string): string {
 type Reviewed = Pick<EventAnswer, 'acknowledged' | 'endedAtMs'> & { readonly muted: { readonly until: number } | null };
 type Ranked = Omit<Reviewed, 'endedAtMs'> & Pick<EventAnswer, 'severity' | 'startedAtMs'>;
 
-/** Worst first: what nobody has taken on, then by severity, then the newest. */
+/** Worst first: unacknowledged events, then by severity, then the newest. */
 export function worstFirst<T extends Ranked>(all: readonly T[], nowMs: number): T[] {
   const rank = (each: T) => (isMuted(each, nowMs) ? 2 : each.acknowledged !== null ? 1 : 0);
   return all.toSorted(
@@ -143,7 +143,7 @@ export function stateText(of: Reviewed, nowMs: number, verdict: string | null): 
   return parts.filter((part) => part !== null).join(', ');
 }
 
-/** The host of `web-1/cpu`: what other series of the same machine or service begin with. */
+/** The host of `web-1/cpu`: the prefix of other series of the same machine or service. */
 export function hostOf(series: string): string | null {
   const cut = Math.max(series.lastIndexOf('/'), series.lastIndexOf(':'));
   return cut > 0 ? series.slice(0, cut + 1) : null;

@@ -4,7 +4,7 @@ import { timeText } from './time-words.ts';
 
 /** Answers about freshness, as far as they are known. */
 export interface KnownFreshness {
-  /** The newest answer; undefined until there is one, null where there is no stream. */
+  /** The newest answer; undefined until there is one, null if there is no stream. */
   readonly freshness: Freshness | null | undefined;
   /** Why there is no newer one. */
   readonly freshnessFailure: string | null;

@@ -4,7 +4,7 @@ import { elapsedText } from './number-words.ts';
 /** IANA name of the shown clock; undefined: that of the browser. One for the page, as each of its texts has times. */
 let shownZone: string | undefined;
 
-/** @param zone IANA name; undefined: that of the browser. An unknown one is left out. */
+/** @param zone IANA name; undefined: that of the browser. An unknown one is omitted. */
 export function showTimesIn(zone: string | undefined): void {
   shownZone = zone !== undefined && isZone(zone) ? zone : undefined;
 }
@@ -88,7 +88,7 @@ export function behindText(nowMs: number, wallMs: number): string {
 
 const BEHIND_MIN_MS = 120_000;
 
-/** The moment of a date and time as `momentText` writes them; NaN where it is none. */
+/** The moment of a date and time as `momentText` writes them; NaN if it is none. */
 export function momentOf(text: string): number {
   const asUtc = (written: string) => Date.parse(`${written.trim().replace(' ', 'T')}Z`);
   const wanted = asUtc(text.length === 16 ? `${text}:00` : text);

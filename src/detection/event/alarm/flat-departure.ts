@@ -13,9 +13,9 @@ const STEPS_FEW = 3;
 const REST_FACTOR = 8;
 
 /**
- * The verdict with an alarm where a series that rested has left its value for the third row in a row, by however
- * little: the grade of its first move is bounded, because nobody knows how rare it is. Missing rows do not count. None
- * where the series moves now and then, and none of its return.
+ * Adds an alarm if a series that rested has another value for the third row in a row, however near. The grade of its
+ * first move is bounded, because its frequency is unknown. Missing rows do not count. There is none if the series moves
+ * now and then, or for its return.
  * @param rate accepted false alarm episodes a row; null: no alarms
  */
 export function judgeDeparture(rings: SeriesRings, position: number, verdict: Verdict, rate: number | null): Verdict {

@@ -3,7 +3,7 @@ import { ALL } from '../../memory/extreme-blocks.ts';
 import type { SeriesRings } from '../../memory/series-rings.ts';
 import { STUCK_FACTOR, STUCK_ROWS } from '../kind/event-kind.ts';
 
-/** The longest run that is looked at. All other kept rows show how often values repeat. */
+/** The longest run that is considered. All other kept rows show how often values repeat. */
 const RUN_ROWS_MAX = 64;
 /** Pairs of values before a run that show how often values repeat. */
 const PAIRS_MIN = 96;

@@ -37,7 +37,7 @@ export interface Departure {
   readonly size: number;
 }
 
-/** Rows in which an event is looked at. */
+/** Rows in which an event is examined. */
 interface DepartureRows {
   /** First position of the event, and the first one behind it as far as is known. */
   readonly start: number;
@@ -51,7 +51,7 @@ interface DepartureRows {
 
 /**
  * How the values of an event left what was usual: the same time of an earlier week or day, or the level before,
- * whichever explains most of the rows before the event. null where these are not kept any more, or values did not
+ * whichever explains most of the rows before the event. null if these are not kept any more, or values did not
  * leave.
  */
 export function departureOf({ rings, origin }: RingValues, rows: DepartureRows): Departure | null {
@@ -123,7 +123,7 @@ function rowsToCome(recent: readonly number[], size: number): number {
   return growth >= RETURN_GROWTH ? GROWTH_ROWS * growth - STAYS_ROWS : 0;
 }
 
-/** NaN where few values are there. */
+/** NaN if few values are there. */
 function sizeOf(values: readonly number[]): number {
   const present = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
   return present.length < SMOOTHED_ROWS / 2 ? Number.NaN : present[Math.floor(SIZE_QUANTILE * present.length)];

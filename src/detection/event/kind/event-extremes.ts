@@ -73,7 +73,7 @@ interface RareValue {
 }
 
 /**
- * Exact for rows in the ring, rounded down to blocks beyond. null where a row of the last two windows was as high (or
+ * Exact for rows in the ring, rounded down to blocks beyond. null if a row of the last two windows was as high (or
  * as low).
  */
 export function rarityOf({ rings, origin }: RingValues, rare: RareValue): Rarity | null {

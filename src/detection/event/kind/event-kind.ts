@@ -1,7 +1,7 @@
 import type { EventKind } from '../../../records/anomaly-event.ts';
 import { type Departure, DRIFT_ROWS } from './displaced-values.ts';
 
-/** Evidence for the kind of an event. Values and changes are in units of the series; NaN where a value is missing. */
+/** Evidence for the kind of an event. Values and changes are in units of the series; NaN if a value is missing. */
 interface KindEvidence {
   /** Values that are kept, oldest first; the first alarm is at index `start`. */
   readonly values: Float32Array;
@@ -12,21 +12,21 @@ interface KindEvidence {
   readonly residuals: ArrayLike<number>;
   /** Distance of the values from their forecasts just before, in the same unit. */
   readonly leading: number;
-  /** The most unusual alarm lies below its forecast. */
+  /** The most unusual alarm is below its forecast. */
   readonly isBelow: boolean;
   /** Rows from the first to the last alarm. */
   readonly span: number;
   /** Deviation of earlier changes. */
   readonly changeScale: number;
-  /** The departure of values from what was usual; null where that is not known. */
+  /** The departure of values from what was usual; null if that is not known. */
   readonly departure: Departure | null;
   /** The seasonal profile raised an alarm: values were unusual for half an hour. */
   readonly isBySeason: boolean;
   /** Origin of the kept values. */
   readonly origin: number;
-  /** Values have not come back since, whatever the first rows showed. */
+  /** Values have not come back since, regardless of the first rows. */
   readonly staysAway: boolean;
-  /** The most unusual value lies beyond all earlier ones: no return from a stuck value does. */
+  /** The most unusual value is beyond all earlier ones: no return from a stuck value does. */
   readonly isExtreme?: boolean;
 }
 
@@ -150,7 +150,7 @@ function usualMove(values: Float32Array): number {
   return moves[Math.floor(MOVE_QUANTILE * moves.length)];
 }
 
-/** NaN where no value is there. */
+/** NaN if no value is there. */
 function median(values: Float32Array): number {
   const present = values.filter((value) => !Number.isNaN(value)).sort();
   return present.length === 0 ? Number.NaN : present[present.length >> 1];
@@ -259,7 +259,7 @@ interface Variation {
   readonly lowest: number;
 }
 
-/** null where most values are missing. */
+/** null if most values are missing. */
 function variationOf(values: Float32Array, origin: number): Variation | null {
   let [count, sum, squares, lowest] = [0, 0, 0, Number.POSITIVE_INFINITY];
   const first = values.find((value) => !Number.isNaN(value)) ?? 0;

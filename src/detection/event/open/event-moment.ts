@@ -19,7 +19,7 @@ export interface Reach {
   counted?: CountedAlarm;
 }
 
-/** An alarm, and how many the event had by then. */
+/** An alarm, and the number of alarms of the event so far. */
 export interface CountedAlarm {
   readonly timestampMs: number;
   readonly alarms: number;

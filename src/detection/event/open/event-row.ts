@@ -16,13 +16,13 @@ export interface EventSubject {
   readonly labels: Readonly<Record<string, string>>;
   /** Unit of the values; left out where there is none. */
   readonly unit?: string | null;
-  /** Left out where the id of the series, or group, shows them. */
+  /** Omitted where the id of the series, or group, shows them. */
   readonly seriesLabels?: Readonly<Record<string, string>>;
   readonly rules: EventRules;
   /** Rows without an alarm that end an episode: the detection size. */
   readonly gap: number;
   readonly stepMs: number;
-  /** Event time of what the times of rows are distances from, null where it is not known; left out: they are times. */
+  /** Event time of what the times of rows are distances from, null if it is not known; left out: they are times. */
   readonly originMs?: number | null;
   /** Id of the event that begins at this input offset; a text distinguishes events that do not begin with an alarm. */
   readonly idOf: (start: number | string) => string;
@@ -31,9 +31,9 @@ export interface EventSubject {
 /** A value, and what was expected. */
 export interface ForecastValue {
   readonly value: number;
-  /** The forecast; NaN where there is none. */
+  /** The forecast; NaN if there is none. */
   readonly expected: number;
-  /** Bounds of the interval; NaN where there is none. */
+  /** Bounds of the interval; NaN if there is none. */
   readonly lo: number;
   readonly hi: number;
 }
@@ -45,7 +45,7 @@ export interface SeenValue extends RingValues, ForecastValue {
   readonly sharp: number;
   /** The season of a member in an alarm of its group; that of a series is in the verdict. */
   readonly season?: SeasonAlarm | null | undefined;
-  /** A row just before; null where its value, or its forecast, is not known any more. */
+  /** A row just before; null if its value, or its forecast, is not known any more. */
   readonly earlier?: (position: number) => ForecastValue | null;
 }
 
@@ -55,7 +55,7 @@ export interface EventRow extends EventMoment {
   readonly verdict: Verdict;
   /** Empty where nothing was observed. */
   readonly seen: readonly SeenValue[];
-  /** The kept values of a member, or of the series itself; null where it has left. */
+  /** The kept values of a member, or of the series itself; null if it has left. */
   readonly keptOf: (series: string) => RingValues | null;
 }
 

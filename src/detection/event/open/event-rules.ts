@@ -7,9 +7,9 @@ export interface EventRules {
   /** Smallest distance from the forecast: in units of the series, and as a share of the forecast. */
   readonly minDeviation: number;
   readonly minDeviationShare: number;
-  /** A value outside of it is an alarm whatever its grade. */
+  /** A value outside of it is an alarm regardless of its grade. */
   readonly validRange: ValueRange | null;
-  /** Values inside are no alarm whatever their grade. */
+  /** Values inside are no alarm regardless of their grade. */
   readonly normalRange: ValueRange | null;
   /** An event is opened once its alarms last so long. */
   readonly minDurationMs: number;
@@ -19,7 +19,7 @@ export interface EventRules {
   readonly onceInDrift: boolean;
   /** No alarm counts in these times: maintenance, and calendars of what is expected. */
   readonly quiet: readonly LocalTimes[];
-  /** A value at or below it is an expected stop, and so is the row that starts again; null where there are none. */
+  /** A value at or below it is an expected stop, and so is the row that starts again; null if there are none. */
   readonly stoppedAt: number | null;
 }
 
@@ -45,18 +45,18 @@ export const NO_RULES: EventRules = {
 interface RuledRow {
   readonly timestampMs: number;
   readonly value: number;
-  /** NaN where there is no forecast. */
+  /** NaN if there is no forecast. */
   readonly expected: number;
-  /** The observed value before; NaN where there is none. */
+  /** The observed value before; NaN if there is none. */
   readonly previous: number;
 }
 
-/** True if a value is outside of the valid range: then it is an alarm whatever its grade. */
+/** True if a value is outside of the valid range: then it is an alarm regardless of its grade. */
 export function isInvalid(value: number, { validRange }: Pick<EventRules, 'validRange'>): boolean {
   return validRange !== null && !Number.isNaN(value) && !contains(validRange, value);
 }
 
-/** True if an alarm lies on the side that is watched. */
+/** True if an alarm is on the side that is watched. */
 export function isOnSide({ value, expected }: Pick<RuledRow, 'value' | 'expected'>, rules: EventRules): boolean {
   const deviation = value - expected;
   if (isInvalid(value, rules)) return true;

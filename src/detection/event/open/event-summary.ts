@@ -35,7 +35,7 @@ interface Summarised
 interface EventLength extends Pick<AnomalyEvent, 'startedAtMs' | 'endedAtMs' | 'closeReason'> {
   /** Time since which the values of an open event are back. */
   readonly recoveringSinceMs?: number | null;
-  /** Event time of what times are distances from: 0 where they are times, null where it is not known. */
+  /** Event time of what times are distances from: 0 where they are times, null if it is not known. */
   readonly originMs: number | null;
 }
 
@@ -124,7 +124,7 @@ export interface ShownRange {
 }
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;
-/** Usual values of a time of the week lie within so many deviations. */
+/** Usual values of a time of the week are within so many deviations. */
 export const USUAL_DEVIATIONS = 2;
 /** Its centre is what was expected. */
 const HAS_RANGE = /\(usually .+\)$/;
@@ -137,7 +137,7 @@ export function usualRange({ expected, deviation }: SeasonAlarm): readonly [numb
 }
 
 /**
- * `lower than usual for a Tuesday 09:00 (usually 900 to 1080)`; null where forecasts alone find it so. Where the long
+ * `lower than usual for a Tuesday 09:00 (usually 900 to 1080)`; null if forecasts alone find it so. Where the long
  * memory raised the alarm of values that are usual one by one: `on average lower than usual for a Tuesday 09:00
  * (usually around 990)`. Of a whole day, as far as it goes: `the day up to 17:00 is 13 % lower than usual
  * for a Tuesday (usually around 990)`; the value is its mean.

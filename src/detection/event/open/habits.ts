@@ -1,6 +1,6 @@
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Events are at the same time of the day if they begin so close: a change of the clock lies within. */
+/** Events are at the same time of the day if they begin so close: a change of the clock is within. */
 const SAME_TIME_MS = HOUR_MS;
 /** Longer steps do not resolve the time of the day. */
 export const HABIT_STEP_MAX_MS = SAME_TIME_MS;

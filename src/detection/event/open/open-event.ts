@@ -8,11 +8,11 @@ import { type MemberShares, NO_SHARES } from './member-shares.ts';
  * one may be written when the detector is gone.
  */
 export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | 'series' | 'group' | 'labels'> {
-  /** Left out where the id shows them. */
+  /** Omitted where the id shows them. */
   readonly seriesLabels?: Readonly<Record<string, string>>;
-  /** Left out where there is none. */
+  /** Omitted where there is none. */
   readonly unit?: string | null;
-  /** Left out where times are event times. */
+  /** Omitted where times are event times. */
   readonly originMs?: number | null;
   /** Number of the newest revision; -1 until it is opened. */
   revision: number;
@@ -29,7 +29,7 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   readonly leading: number;
   /** Residuals of the first rows, in deviations. */
   readonly residuals: number[];
-  /** Rows before the first alarm that they begin with; left out for none. */
+  /** Rows before the first alarm that they begin with; omitted for none. */
   readonly lead?: number;
   kind: EventKind;
   alarms: number;
@@ -49,25 +49,25 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   away: Reach;
   /** The day, if the alarm of a whole day opened it; left out for others. */
   day?: EventDay;
-  /** It is not reported: it lies on the side that its detector does not watch. Left out for others. */
+  /** It is not reported: it is on the side that its detector does not watch. Omitted for others. */
   readonly isUnwatched?: true;
-  /** Median of the values just before it, in units of the series; null where there are none. */
+  /** Median of the values just before it, in units of the series; null if there are none. */
   readonly before: number | null;
   /** Position of the last revision that was made because values came back; left out where there is none. */
   recovering?: number;
-  /** Position of the last check for changes, and the alarms by then. */
+  /** Position of the last check for changes, and the alarms until then. */
   checked: { readonly position: number; readonly alarms: number };
   /** Days in a row on which an event began at this time; left out on the first. */
   days?: number;
   /** Event time of the first stuck value; left out where the event begins with it, or values are not stuck. */
   stuckAtMs?: number;
-  /** The highest of its alarms; null where none had one. */
+  /** The highest of its alarms; null if none had one. */
   severity: number | null;
   peak: EventPeak;
   shares: MemberShares;
   /** Threshold of its series at the first alarm, as a grade; left out if there is none, and by earlier versions. */
   readonly threshold?: number;
-  /** Number of series that have stopped, if the event is a pause. Left out for other events. */
+  /** Number of series that have stopped, if the event is a pause. Omitted for other events. */
   readonly seriesCount?: number;
 }
 
@@ -109,7 +109,7 @@ interface EventStart
   /** The first deviating row. */
   readonly begun: EventMoment;
   readonly firstAlarm: EventMoment;
-  /** Left out where the first alarm is the first row that is away. */
+  /** Omitted where the first alarm is the first row that is away. */
   readonly away?: Reach;
 }
 

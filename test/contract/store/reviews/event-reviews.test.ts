@@ -59,7 +59,7 @@ storeTest('a dead letter is sent again once, whoever asks; not where sending fai
   const place = { partition: 0, offset: 2 ** 40 };
   const failing = one.transaction(async (sql) => {
     assert.equal(await noteRedriven(sql, place, ann), true);
-    throw new Error('Kafka is away');
+    throw new Error('Kafka is unavailable');
   });
   await assert.rejects(failing, /Kafka is away/);
   assert.deepEqual(await redrivenLetters(other), new Set());

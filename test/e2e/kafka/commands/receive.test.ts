@@ -211,7 +211,7 @@ kafkaTest('while Kafka is away the service is not ready, senders come back later
   assert.ok(Number(refused.headers.get('retry-after')) >= 1);
   assert.match(await refused.text(), /Kafka/);
   await until('the service is not ready', async () => (await readiness()).status === 503);
-  assert.match((await readiness()).text, /Kafka is out of reach/);
+  assert.match((await readiness()).text, /Kafka cannot be reached/);
   await kafka.restart();
   await until('the service is ready, without a request', async () => (await readiness()).status === 200);
   assert.equal((await post(1)).status, 204);

@@ -61,7 +61,7 @@ kafkaTest('a worker whose topics are missing names them, and ends with 1', async
   assert.deepEqual(await worker.ended, { code: 1, signal: null });
   assert.match(
     worker.said(),
-    /Topics are missing: .*nobody-made-this.* Make them with the command "topics".* hides topics/,
+    /Topics are missing: .*nobody-made-this.* Create them with the command "topics".* hides topics/,
   );
 });
 
@@ -213,7 +213,7 @@ const PARTITIONS = 3;
 const BEGINNING = ['a', 'b', 'c', 'd'];
 const BEGIN = 90;
 const END = 130;
-const FILLED = 'series begin with a history';
+const FILLED = 'series start with a history';
 
 const folder = freshFolder();
 

@@ -107,7 +107,7 @@ test('each address of a mail has an outcome of its own', async () => {
   const again = await send({ ...notification, to: ['b@example.com'] });
   assert.deepEqual(again, { kind: 'failed', detail: 'b@example.com: 451 not now', retryAfterMs: null });
   const gone = await send({ ...notification, to: ['z@example.com'] });
-  assert.deepEqual(gone, { kind: 'refused', reason: 'refused', detail: 'no longer in to: z@example.com' });
+  assert.deepEqual(gone, { kind: 'refused', reason: 'refused', detail: 'no longer a recipient: z@example.com' });
 });
 
 test('a server without STARTTLS gets neither password nor mail', async () => {

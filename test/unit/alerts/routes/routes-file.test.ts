@@ -85,7 +85,7 @@ colour: blue
     /r\.yaml:11: routes\[0\]\.match\.labels\.team must be text/,
     /r\.yaml:12: routes\[1\]\.name must be a name of its own/,
     /r\.yaml:12: routes\[1\]\.mute must be names of mute_windows/,
-    /r\.yaml:12: routes\[1\]\.escalate was removed: PagerDuty and Alertmanager escalate what stays open$/,
+    /r\.yaml:12: routes\[1\]\.escalate was removed: PagerDuty and Alertmanager escalate open alerts$/,
     /r\.yaml:13: colour is not a known key/,
   ];
   for (const pattern of expected) {
@@ -145,9 +145,9 @@ routes:
   - { name: b, receivers: hook, match: { incident_kind: pause } }
   - { name: c, on: incident, receivers: hook }`);
   assert.deepEqual(problems, [
-    'r.yaml:3: routes[0].on must be events, as group_by is set, got "incidents"',
-    'r.yaml:3: routes[0].on must be events, as cool_down is set, got "incidents"',
-    'r.yaml:4: routes[1].on must be incidents, as incident_kind is set, got "events"',
+    'r.yaml:3: routes[0].on must be events, because group_by is set, got "incidents"',
+    'r.yaml:3: routes[0].on must be events, because cool_down is set, got "incidents"',
+    'r.yaml:4: routes[1].on must be incidents, because incident_kind is set, got "events"',
     'r.yaml:5: routes[2].on must be events or incidents, got "incident"',
   ]);
 });

@@ -95,5 +95,5 @@ test('a job that exceeds its memory names the limit', { skip: noProc }, async (t
   t.after(() => sandbox.close());
   const outcome = await sandbox.run(jobOf(BODY));
   assert.ok(outcome.kind === 'failed');
-  assert.match(outcome.error, /more memory than it may have \(20 MiB\)/);
+  assert.match(outcome.error, /more memory than allowed \(20 MiB\)/);
 });

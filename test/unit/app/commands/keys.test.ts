@@ -17,7 +17,7 @@ async function keys(operands: readonly string[], flags: Readonly<Record<string, 
 }
 
 async function create(flags: Readonly<Record<string, string>> = {}): Promise<string> {
-  return /Key (\w+) is made/.exec((await keys(['create'], flags)).err)![1];
+  return /Key (\w+) was created/.exec((await keys(['create'], flags)).err)![1];
 }
 
 test('a wrong use gives one sentence and changes nothing', async () => {
@@ -26,7 +26,7 @@ test('a wrong use gives one sentence and changes nothing', async () => {
     [['make'], {}, /ACTION must be create, list, revoke, credit or role, got "make"/],
     [['revoke'], {}, /revoke needs a KEY/],
     [['revoke', 'unheard-of'], {}, /There is no key "unheard-of"/],
-    [['revoke', id], { name: 'new' }, /revoke changes nothing/],
+    [['revoke', id], { name: 'new' }, /revoke takes no flags/],
     [['revoke', id], { credits: '1' }, /takes no --credits/],
     [['credit', id], {}, /credit needs --credits/],
     [['credit', id], { credits: 'ten' }, /--credits must be an integer/],

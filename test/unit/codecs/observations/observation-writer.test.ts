@@ -62,7 +62,7 @@ test('the key of a member is the group id, which is also at the group path of th
   const [key, record] = write({}, { group: 'shop' }, 'tags.group') as [string, { tags: unknown }];
   assert.deepEqual([key, record.tags], ['shop', { group: 'shop' }]);
   assert.equal(write({}, {}, 'tags.group'), 'the group id is missing');
-  assert.equal(write({}, { group: 'shop' }), 'the detector of series "web/1" judges it alone, not in a group');
+  assert.equal(write({}, { group: 'shop' }), 'the detector of series "web/1" scores it alone, not in a group');
 });
 
 test('an observation that the stream would refuse is refused for the same reason', () => {
@@ -74,7 +74,7 @@ test('an observation that the stream would refuse is refused for the same reason
 });
 
 test('an observation is refused when the paths of the mapping collide', () => {
-  const collide = 'the paths of the input mapping get in the way of each other';
+  const collide = 'the paths of the input mapping conflict';
   assert.equal(write({ value: 'series' }), collide);
   assert.match(String(write({ value: 'series.value' })), /the record has no value/);
   assert.equal(write({ time: 'value', value: 'value', timeUnit: 'ms' }, { value: NOW - 1 }), collide);

@@ -26,7 +26,7 @@ test('where bands are written is read with its secrets, which no description has
 test('a secret without a URL, a header that is none and matchers that are none are problems, without secrets', () => {
   assert.match(
     problemsOf(load({ env: SECRETS })).join('\n'),
-    /REMOTE_WRITE_URL must be set, as REMOTE_WRITE_AUTHORIZATION is/,
+    /REMOTE_WRITE_URL must be set, because REMOTE_WRITE_AUTHORIZATION is/,
   );
   for (const headers of ['no pair of-headers', 'Host=of-headers', 'Content-Type=of-headers']) {
     const [problem] = problemsOf(load({ env: { ...URL_SET, REMOTE_WRITE_HEADERS: headers } }));

@@ -27,7 +27,7 @@ test('event time runs from the newest observation, however the clock of the brow
   assert.equal(now({ newest: AT + MINUTE_MS }), AT + MINUTE_MS, 'event time may be ahead');
 });
 
-const problem = { reason: 'Kafka is away', since: AT - 30_000, due: null };
+const problem = { reason: 'Kafka is unavailable', since: AT - 30_000, due: null };
 const workers = { members: 1, lag: 9, stalled_since: null };
 
 test('event time does not move while nothing is read, scored or known', () => {

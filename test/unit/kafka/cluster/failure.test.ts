@@ -49,9 +49,9 @@ test('a request to a broker whose connection is just being opened does not end t
 test('the error of a topic that Kafka refuses to create has the reason', () => {
   const errors = [protocolError('INVALID_REPLICATION_FACTOR'), protocolError('INVALID_REPLICATION_FACTOR')];
   const refused = Object.assign(new Error('Topic creation errors'), { name: 'KafkaJSAggregateError', errors });
-  const { code, message } = explainFailure(refused, 'topics were made');
+  const { code, message } = explainFailure(refused, 'creating topics');
   const text =
-    'Kafka failed while topics were made: INVALID_REPLICATION_FACTOR: ' +
+    'Kafka failed while creating topics: INVALID_REPLICATION_FACTOR: ' +
     'a partition has at most as many copies as there are brokers';
   assert.deepEqual([code, message], ['configuration', text]);
 });

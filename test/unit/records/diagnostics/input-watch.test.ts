@@ -212,6 +212,6 @@ test('the diagnostic of several partitions is one sentence with the remedy, also
   const shortLived = merged.filter(({ kind }) => kind === 'young').map((diagnostic) => diagnosticText(diagnostic));
   assert.deepEqual(shortLived, [
     'detector pods: 20 series ended before they were calibrated ("up{pod=\\"0\\"}", "up{pod=\\"1\\"}", "up{pod=\\"2\\"}"); ' +
-      'if a label names what comes and goes, list it in input.drop_labels, or send sums without it',
+      'if a label names short-lived objects, list it in input.drop_labels, or send sums without it',
   ]);
 });

@@ -88,7 +88,7 @@ test('a row that is no observation is refused with line and reason, and the othe
   assert.deepEqual(items.slice(1), [
     observation(2, 1),
     refused(3, 'the record has no value'),
-    refused(4, 'the value is NaN, which is none'),
+    refused(4, 'the value is NaN, which is no value'),
     refused(5, 'the value is "1e39": its magnitude is beyond 1.7014117e+38'),
     refused(6, 'the value is "0x10", not a decimal number'),
     refused(7, 'the row has 3 fields, the header 2'),
@@ -125,7 +125,7 @@ test('a quote that is never closed does not fill the memory', async () => {
 
 test('a name for the only series contradicts a series column', async () => {
   assert.deepEqual(await read('series,time,value\na,2014-02-14,1\n', { onlySeriesNamed: true }), [
-    { kind: 'no-columns', problems: ['--series does not go with a series column, and there is "series"'] },
+    { kind: 'no-columns', problems: ['--series cannot be used with a series column, and there is "series"'] },
   ]);
 });
 
@@ -218,7 +218,7 @@ test('a time that names its zone keeps it; one that the clock never shows is ref
   const timeZone = 'Europe/Berlin';
   assert.deepEqual(await timesOf(['2026-10-25T02:00:00Z', '2026-10-25T04:30:00+02:00'], { timeZone }), [120, 150]);
   const [refused] = await timesOf(['2026-03-29 02:30:00'], { timeZone, timeUnit: 'iso' });
-  assert.match(String(refused), /the clock of Europe\/Berlin never shows it, since it was set forward/);
+  assert.match(String(refused), /the clock of Europe\/Berlin skips it, because it is set forward/);
 });
 
 test('that times without a zone are read as UTC is remarked once', async () => {

@@ -110,7 +110,7 @@ test('pods that come and go are named, with the label that distinguishes them; t
     timeZone: 'UTC',
     holidays: { places: [], contradicted: [] },
   });
-  assert.match(text, /19 come and go: .*"cpu\{job=\\"web\\",pod=\\"p0\\"\}".* and 16 more/);
+  assert.match(text, /19 are short-lived: .*"cpu\{job=\\"web\\",pod=\\"p0\\"\}".* and 16 more/);
   assert.match(text, /drop_labels: \[pod\]/);
 });
 

@@ -24,7 +24,7 @@ const LoginQuery = Type.Object({ to: Type.Optional(Type.String({ maxLength: PLAC
 /** Cookie that the browser keeps during a sign-in. Scripts cannot read it. */
 type KeptLogin = OpenLogin & { readonly to: string };
 
-/** Signing in at an identity provider: to it, and back. What begins is a session as every other. */
+/** Sign-in at an identity provider: the redirect to it, and the return. The session is like any other. */
 export function addLoginRoutes(app: App, services: AppServices): void {
   const { identity, store, nowMs, logger } = services;
   let open = 0;
@@ -39,7 +39,7 @@ export function addLoginRoutes(app: App, services: AppServices): void {
   };
 
   app.get(LOGIN_PATH, { schema: { querystring: LoginQuery } }, async (request, reply) => {
-    if (identity === undefined) throw new HttpProblem(404, 'There is no identity provider: a key signs in');
+    if (identity === undefined) throw new HttpProblem(404, 'There is no identity provider: sign in with a key');
     const { to = '' } = request.query;
     try {
       const { url, login } = await bounded(() => identity.begin(addressOf(request, RETURN_PATH).href));
@@ -57,7 +57,7 @@ export function addLoginRoutes(app: App, services: AppServices): void {
   });
 
   app.get(RETURN_PATH, async (request, reply) => {
-    if (identity === undefined) throw new HttpProblem(404, 'There is no identity provider: a key signs in');
+    if (identity === undefined) throw new HttpProblem(404, 'There is no identity provider: sign in with a key');
     reply.clearCookie(COOKIE, attributesFor(request));
     const refuse = (reason: LoginRefusal, detail: string) => {
       logger.warn({ reason, detail, requestId: request.id }, 'sign-in refused');
@@ -66,7 +66,7 @@ export function addLoginRoutes(app: App, services: AppServices): void {
     const came = addressOf(request, request.url);
     const kept = keptLogin(request.cookies[COOKIE]);
     if (kept === null || came.searchParams.get('state') !== kept.state) {
-      return refuse('unfinished', 'no sign-in of this browser waits for this answer');
+      return refuse('unfinished', 'this browser has no pending sign-in');
     }
     const result = await bounded(() => identity.finish(came, kept));
     if (result.kind === 'refused') return refuse(result.reason, result.detail);

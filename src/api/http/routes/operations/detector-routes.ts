@@ -27,7 +27,7 @@ export function addDetectorRoutes(app: App, services: AppServices): void {
     const [versions, counts, found, reviews] = await Promise.all([
       listDetectorVersions(store),
       reader.detectors(),
-      // Where Kafka is out of reach, the detectors are shown all the same.
+      // Where Kafka cannot be reached, the detectors are shown all the same.
       cluster.diagnostics().catch(() => []),
       labelledReviews(store, { fromMs: 0, toMs: nowMs() }),
     ]);
@@ -121,7 +121,8 @@ async function textToSave(
   if (text !== undefined) return text;
   if (wanted === FILE_VERSION) return port.fileText();
   const found = versions.find(({ version }) => version === wanted);
-  if (found === undefined) throw invalidRequest([fieldProblem(['body', 'roll_back_to'], 'there is no such version')]);
+  if (found === undefined)
+    throw invalidRequest([fieldProblem(['body', 'roll_back_to'], 'this version does not exist')]);
   return found.text;
 }
 

@@ -62,7 +62,7 @@ function addEventLists(app: App, { operations, store, nowMs }: AppServices): voi
   });
 }
 
-/** The events, or incidents, that a list is asked for. */
+/** The events, or incidents, that a list is requested. */
 export function chosenSpans(
   query: Omit<Type.Static<typeof EventsQuery>, 'kind'> & { readonly kind?: string },
 ): SpanSelection {

@@ -30,7 +30,7 @@ export function addMuteRoutes(app: App, { store, nowMs }: Pick<AppServices, 'sto
     const by = callerOf(request).key.name;
     const given = { id: randomUUID(), match, detector, atMs: nowMs(), by, untilMs, reason };
     const mute = await store.transaction((sql) => addMute(sql, given));
-    if (mute === null) throw new HttpProblem(409, `${MUTES_MAX} mutes hold already: end one first`);
+    if (mute === null) throw new HttpProblem(409, `${MUTES_MAX} mutes are active already: end one first`);
     return shownMute(mute);
   });
   app.delete('/v1/mutes/:id', described(MuteAnswer, { params: ById }, 404), async (request) => {

@@ -79,7 +79,7 @@ async function historyState(operations: Operations | null) {
   return { history, deadLetters: state.deadLetters };
 }
 
-/** null where Kafka does not answer: the page shows the rest. */
+/** null if Kafka does not answer: the page shows the rest. */
 async function workersState({ cluster }: Operations) {
   const state = await cluster.workers().catch(() => null);
   if (state === null) return null;

@@ -50,7 +50,7 @@ export function addInfluxRoutes(app: App, receive: ReceiveBody): void {
 
 const STATEMENT = /^\s*(?:(create)\s+database\b|(show)\s+databases\s*)/i;
 
-/** Points are of no database: whatever name a client uses exists. */
+/** Points belong to no database, so every name that a client uses exists. */
 function resultOf(q: string, db = 'tidewatch') {
   const [, created, shown] = STATEMENT.exec(q) ?? [];
   if (created === undefined && shown === undefined) {

@@ -26,7 +26,7 @@ export const LINE_ANSWERS = { ...REFUSALS, 422: badQuery };
 export const WRITE_ANSWERS = { ...REFUSALS, 409: Detail };
 export const OTLP_ANSWERS = Object.fromEntries(Object.keys(REFUSALS).map((status) => [status, RpcStatus]));
 
-/** null where nothing of a body can be used: it is refused, with a status for which no sender repeats it. */
+/** null if nothing of a body can be used: it is refused, with a status for which no sender repeats it. */
 export function receivedOf(outcome: ReceiveOutcome): Received | null {
   if (outcome.kind === 'unreadable') return null;
   return outcome.refused > 0 && outcome.accepted + outcome.unwatched === 0 ? null : outcome;

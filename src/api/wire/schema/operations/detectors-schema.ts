@@ -18,11 +18,11 @@ const DetectorAnswer = Type.Object({
   observations: Type.Integer({ description: 'Observations that are kept.' }),
   since: NullableTime('Event time of the oldest that is kept.'),
   alarms_promised_per_week: NullableNumber(
-    'False alarms a week and series (or group) that its settings promise; null where alarms are off.',
+    'Target of false alarms per week and series (or group); null if alarms are off.',
   ),
   events_per_week: NullableNumber(
-    'Events a week that each series (or group) had while it was judged, of what is kept: what the promise is about, ' +
-      'with those of incidents. Silence does not count. null where less than a day was judged.',
+    'Actual events per week and series (or group) in the kept scores, to compare with the target, ' +
+      'including those of incidents, without silence. null if less than a day was scored.',
   ),
   events: Type.Integer({ description: 'Events that are kept.' }),
   events_true: Type.Integer({ description: 'Events of that time that people confirmed as true: no false alarms.' }),
@@ -38,14 +38,14 @@ const DetectorsVersion = Type.Object({
 
 const DiagnosticAnswer = Type.Object({
   kind: Type.Enum(DIAGNOSTIC_KINDS),
-  detector: NullableText('null where no detector watches the series.'),
-  text: Type.String({ description: 'What was found, in numbers, and the remedy.' }),
+  detector: NullableText('null if no detector watches the series.'),
+  text: Type.String({ description: 'The mismatch, in numbers, and the remedy.' }),
 });
 
 export const DetectorsAnswer = Type.Object({
-  version: NullableTime('Version of the published detectors; null where they are those of the file.'),
+  version: NullableTime('Version of the published detectors; null if they are those of the file.'),
   text: Type.String({ description: 'The detectors file (YAML).' }),
-  can_save: Type.Boolean({ description: 'Whether PUT publishes to workers.' }),
+  can_save: Type.Boolean({ description: 'True if PUT publishes to workers.' }),
   detectors: Type.Array(DetectorAnswer),
   findings: Type.Array(DiagnosticAnswer, { description: 'Settings that watch nothing, or not what was meant.' }),
   versions: Type.Array(DetectorsVersion, { description: 'Newest first.' }),
@@ -70,9 +70,9 @@ export const DetectorsSaved = Type.Object({
   changes: Type.Array(
     Type.Object({
       detector: Type.String(),
-      field: Type.String({ description: 'Name of the setting; `detector` where a whole detector is new or gone.' }),
-      before: NullableText('null where there was none.'),
-      after: NullableText('null where there is none.'),
+      field: Type.String({ description: 'Name of the setting; `detector` if a whole detector is new or removed.' }),
+      before: NullableText('null if there was none.'),
+      after: NullableText('null if there is none.'),
       starts_over: Type.Boolean({ description: 'Its series are calibrated again.' }),
     }),
   ),

@@ -44,18 +44,18 @@ export const Muted = Type.Object({
 });
 const EventMuted = Type.Object({
   ...Muted.properties,
-  mute_id: NullableText('The mute of its series or detector; null where the event or its incident is muted.'),
+  mute_id: NullableText('The mute of its series or detector; null if the event or its incident is muted.'),
 });
 const EventLabel = Type.Object({
   at: Type.Integer(),
   by: Type.String(),
-  real: Type.Boolean({ description: 'Whether the event was real.' }),
+  real: Type.Boolean({ description: 'True if the event was real.' }),
   note: NullableText('Note of the reviewer.'),
 });
 
 const Review = {
-  acknowledged: nullable(Acknowledged, 'Who has seen the event; null while nobody has.'),
-  muted: nullable(EventMuted, 'Until when, and why, the event is muted; null where it is not.'),
+  acknowledged: nullable(Acknowledged, 'Who acknowledged the event; null if nobody did.'),
+  muted: nullable(EventMuted, 'Until when, and why, the event is muted; null if it is not.'),
   label: nullable(EventLabel, 'Whether it was real; null without a label.'),
 };
 
@@ -71,7 +71,7 @@ export type EventAnswer = Type.Static<typeof AnomalyEventAnswer>;
 
 export const EventsAnswer = Type.Object({
   events: Type.Array(AnomalyEventAnswer, { description: 'Open ones first, then newest first.' }),
-  total_open: Type.Integer({ description: 'Open events, whatever the filters.' }),
+  total_open: Type.Integer({ description: 'Open events, regardless of the filters.' }),
   next_cursor: NextCursor,
 });
 export type EventsAnswer = Type.Static<typeof EventsAnswer>;

@@ -13,7 +13,7 @@ export const Freshness = Type.Object({
         'The step that is due if a live input has stopped; null if Kafka or the history fails.',
       ),
     }),
-    'Why nothing new is read now; null while all is well.',
+    'Why nothing new is read now; null if there is no problem.',
   ),
   other_clusters: Type.Array(Type.String(), {
     description: 'Ids of Kafka clusters whose histories are in the same DATA_DIR. They are not shown.',
@@ -22,10 +22,10 @@ export const Freshness = Type.Object({
   stored_at: NullableTime('When the newest score was stored.'),
   series: Type.Object(
     {
-      judged: Type.Integer({ description: 'Series whose newest observation was judged.' }),
-      calibrating: Type.Integer({ description: 'Series with too short a past to be judged.' }),
+      judged: Type.Integer({ description: 'Series whose newest observation is scored.' }),
+      calibrating: Type.Integer({ description: 'Series whose history is too short for a score.' }),
       silent: Type.Integer({ description: 'Series with an open event of the kind `silence`.' }),
-      ended: Type.Integer({ description: 'Series that stopped long ago, though others continue.' }),
+      ended: Type.Integer({ description: 'Series that stopped long ago although others continue.' }),
     },
     { description: 'Series that are kept, by the state of their newest score.' },
   ),
@@ -35,14 +35,14 @@ export const Freshness = Type.Object({
       lag: Type.Integer({ description: 'Observations that are not scored yet.' }),
       stalled_since: NullableTime('Since when observations wait and none is scored.'),
     }),
-    'The consumer group of the workers; null where it cannot be asked.',
+    'The consumer group of the workers; null if it cannot be asked.',
   ),
   incidents: nullable(
     Type.Object({
       open: Type.Integer({ description: 'Open incidents.' }),
-      stalled_since: NullableTime('Since when open events are in no incident, and none is made.'),
+      stalled_since: NullableTime('Since when open events are in no incident, because none is created.'),
     }),
-    'What the process that makes incidents does; null where none was ever made.',
+    'State of the process `incidents`; null if it has never created one.',
   ),
   unwatched: nullable(
     Type.Object({
@@ -50,7 +50,7 @@ export const Freshness = Type.Object({
       of: Type.Integer({ description: 'Newest records that were looked at.' }),
       examples: Type.Array(Type.String(), { description: 'Some of their series.' }),
     }),
-    'Records of series that no detector watches; null where there are none.',
+    'Records of series that no detector watches; null if there are none.',
   ),
 });
 export type Freshness = Type.Static<typeof Freshness>;

@@ -67,7 +67,7 @@ export const ScoresQuery = Type.Object({
   ),
 });
 
-const Column = (description: string) => Type.Array(NullableNumber('null where there is none.'), { description });
+const Column = (description: string) => Type.Array(NullableNumber('null if there is none.'), { description });
 
 /** Columns of equal length, oldest first. */
 export const SeriesScoresAnswer = Type.Object({
@@ -81,7 +81,7 @@ export const SeriesScoresAnswer = Type.Object({
   value: Column('The value; of a bucket the mean.'),
   value_min: Column('Smallest value of a bucket.'),
   value_max: Column('Largest value of a bucket.'),
-  forecast: Column('What was expected; of a bucket the mean.'),
+  forecast: Column('The forecast; of a bucket the mean.'),
   lo: Column('Lower bound of the interval; of a bucket the mean.'),
   hi: Column('Upper bound of the interval; of a bucket the mean.'),
   anomalyScore: Column('Standard deviations from the forecast; of a bucket the one furthest from 0.'),

@@ -23,13 +23,13 @@ export const HolidaysAnswer = Type.Object({
       name: Type.String(),
       type: Type.Enum([...HOLIDAY_TYPES]),
       like: Type.Enum([...WEEKDAYS_OF_ISO], {
-        description: 'The day of rest of the place, which the date is judged like.',
+        description: 'The day of rest of the place, which the date resembles.',
       }),
       from: NullableText('When a part of a day begins: it is no day off. null for a whole day.'),
-      substitute: Type.Boolean({ description: 'Whether the day is off for a holiday on a weekend.' }),
-      estimated: Type.Boolean({ description: 'Whether it follows the moon: it may come a day earlier or later.' }),
+      substitute: Type.Boolean({ description: 'True if the day is off instead of a holiday on a weekend.' }),
+      estimated: Type.Boolean({ description: 'True if it follows the moon: it may be a day earlier or later.' }),
     }),
   ),
-  missing: NullableText('Days off that are not known, and how to name them. null where the list has all of them.'),
+  missing: NullableText('Days off that are not known, and how to name them. null if the list has all of them.'),
   parts: Type.Record(Type.String(), Type.String(), { description: 'Parts of the place with days of their own.' }),
 });

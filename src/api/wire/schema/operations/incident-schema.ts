@@ -16,7 +16,7 @@ import { Acknowledged, Muted, Note } from './event-schema.ts';
 
 export const IncidentsQuery = Type.Object({
   open: QueryFlag('`true`: only open incidents; `false`: only closed ones.'),
-  single: QueryFlag('`true`: only events that nothing belongs to; `false`: only other incidents.'),
+  single: QueryFlag('`true`: only incidents of kind `single`; `false`: only others.'),
   match: QueryMatch,
   detector: QueryText('Only incidents with an event of this detector.'),
   kind: Type.Optional(Type.Enum([...INCIDENT_KINDS], { description: 'Only incidents of this kind.' })),
@@ -37,8 +37,8 @@ const Verdict = Type.Object({
 });
 
 const Review = {
-  acknowledged: nullable(Acknowledged, 'Who has seen it with all of its events; null while nobody has.'),
-  muted: nullable(Muted, 'Until when, and why, it is muted with all of its events; null where it is not.'),
+  acknowledged: nullable(Acknowledged, 'Who acknowledged it with all of its events; null if nobody did.'),
+  muted: nullable(Muted, 'Until when, and why, it is muted with all of its events; null if it is not.'),
   verdicts: Type.Array(Verdict, { description: 'Verdicts of people on its events and origins, oldest first.' }),
 };
 
@@ -47,7 +47,7 @@ export type IncidentAnswer = Type.Static<typeof IncidentAnswer>;
 
 export const IncidentsAnswer = Type.Object({
   incidents: Type.Array(IncidentAnswer, { description: 'Open ones first, then newest first.' }),
-  total_open: Type.Integer({ description: 'Open incidents, whatever the filters but `single`.' }),
+  total_open: Type.Integer({ description: 'Open incidents, regardless of the filters except `single`.' }),
   next_cursor: NextCursor,
 });
 export type IncidentsAnswer = Type.Static<typeof IncidentsAnswer>;
@@ -61,11 +61,11 @@ export const IncidentDetailAnswer = Type.Object({
   }),
   mergedIds: Type.Array(Type.String(), { description: 'Incidents that were merged into it.' }),
   similar: Type.Array(
-    Type.Object({ incident: IncidentAnswer, commonSeries: Type.Integer({ description: 'Series that both have.' }) }),
-    { description: 'Earlier incidents of the same series, the most alike first.' },
+    Type.Object({ incident: IncidentAnswer, commonSeries: Type.Integer({ description: 'Series in common.' }) }),
+    { description: 'Earlier incidents with common series, the most similar first.' },
   ),
   confirmed: Type.Array(Type.Object({ subject: Type.String(), incidents: Type.Integer() }), {
-    description: 'Origins that were one by the verdict of people, and of how many incidents.',
+    description: 'Origins that people confirmed, and for how many incidents.',
   }),
 });
 export type IncidentDetailAnswer = Type.Static<typeof IncidentDetailAnswer>;

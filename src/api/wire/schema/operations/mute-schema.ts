@@ -23,7 +23,7 @@ export const NewMuteRequest = Type.Object(
       minLength: 1,
       maxLength: 500,
       pattern: '[^ \\t\\n\\r\\f\\v]',
-      description: 'Why, for whoever wonders later.',
+      description: 'Reason for the mute.',
     }),
   },
   { additionalProperties: false },

@@ -11,16 +11,16 @@ export const SentQuery = Type.Object({
 export const SentAnswer = Type.Object({
   sent: Type.Array(
     Type.Object({
-      at: Type.Integer({ description: 'When the receiver had accepted it, or it was given up.' }),
-      notificationId: Type.String({ description: 'The same where a message is repeated.' }),
+      at: Type.Integer({ description: 'Time at which the receiver accepted it, or it failed.' }),
+      notificationId: Type.String({ description: 'The same if a message is repeated.' }),
       receiver: Type.String(),
       route: Type.String(),
       type: Type.String({ description: '`opened`, `updated` or `closed`.' }),
-      eventId: NullableText('The event; null where it is about an incident.'),
-      incidentId: NullableText('The incident; null where it is about an event.'),
+      eventId: NullableText('The event; null if it is about an incident.'),
+      incidentId: NullableText('The incident; null if it is about an event.'),
       subject: Type.String({ description: 'Series, group or detector of the event; summary of the incident.' }),
       outcome: Type.String({ description: '`accepted`, or the reason of a dead letter such as `refused`.' }),
-      detail: NullableText('Why it was given up.'),
+      detail: NullableText('Why it failed.'),
     }),
   ),
   next_cursor: NextCursor,

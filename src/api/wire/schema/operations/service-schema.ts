@@ -15,13 +15,13 @@ export const ServiceState = Type.Object({
     oldest: NullableTime('Oldest event time that is kept.'),
     days_max: Type.Number({ description: '`HISTORY_DAYS`' }),
     gb_max: Type.Number({ description: '`HISTORY_GB`' }),
-    problem: NullableText('Why nothing is added now; null while all is well.'),
+    problem: NullableText('Why nothing is added now; null if there is no problem.'),
     partitions: Type.Array(
       Type.Object({
         ...Place,
-        next_offset: Type.Integer({ description: 'Up to where it is kept.' }),
+        next_offset: Type.Integer({ description: 'Offset up to which records are stored.' }),
         end_offset: NullableTime('End of the partition.'),
-        lag: NullableTime('Records that are not kept yet.'),
+        lag: NullableTime('Records that are not stored yet.'),
       }),
     ),
   }),
@@ -32,14 +32,14 @@ export const ServiceState = Type.Object({
       partitions: Type.Array(
         Type.Object({
           ...Place,
-          next_offset: NullableTime('Up to where it is scored; null before the first commit.'),
+          next_offset: NullableTime('Offset up to which records are scored; null before the first commit.'),
           end_offset: Type.Integer(),
           lag: NullableTime('Observations that are not scored yet.'),
           owner: NullableText('The member that scores it.'),
         }),
       ),
     }),
-    'The consumer group of the workers; null where it cannot be asked.',
+    'The consumer group of the workers; null if it cannot be asked.',
   ),
   dead_letters: Type.Array(Type.Object({ reason: Type.String(), letters: Type.Integer(), newest_at: Type.Integer() }), {
     description: 'Dead letters that are kept, by reason.',

@@ -46,7 +46,7 @@ const Labelled = Type.Object({
   after: Type.Integer({ description: 'Of them raised with the changes.' }),
 });
 
-/** Series of one what-if of a detector: those beyond are left out, and counted. */
+/** Series of one what-if of a detector: those beyond are omitted, and counted. */
 export const WHAT_IF_SERIES_MAX = 1_000;
 /** Events that its answer lists: those that one of both settings raises first. */
 export const WHAT_IF_EVENTS_MAX = 2_000;
@@ -61,12 +61,12 @@ export const WhatIfJobRequest = Type.Object({
   before: Type.Optional(
     Type.Object(Changes, {
       additionalProperties: false,
-      description: 'What the first settings change. Default: nothing, those of now.',
+      description: 'Changes of the first settings. Default: none.',
     }),
   ),
   after: Type.Object(Changes, {
     additionalProperties: false,
-    description: 'What the second settings change.',
+    description: 'Changes of the second settings.',
   }),
 });
 export type WhatIfJobBody = Type.Static<typeof WhatIfJobRequest>;
@@ -74,10 +74,10 @@ export type WhatIfJobBody = Type.Static<typeof WhatIfJobRequest>;
 const Real = orNull(Type.Boolean({ description: 'Label of an event of this time; null: none.' }));
 
 const ComparedEvent = Type.Object({
-  series: NullableText('The series; null where the event is of a group.'),
+  series: NullableText('The series; null if the event is of a group.'),
   group: NullableText('The group; null for a single series.'),
   ...RaisedEvent.properties,
-  raised_by: Type.Enum(['before', 'after', 'both'], { description: 'Which of the settings raise it.' }),
+  raised_by: Type.Enum(['before', 'after', 'both'], { description: 'Settings that raise it.' }),
   real: Real,
 });
 
@@ -86,9 +86,9 @@ const Sum = Type.Object({
   events: Type.Integer(),
   alarms: ALARMS,
   events_per_week: NullableNumber(
-    'Of each series, or group: the count that the target rate bounds; null where too little was scored.',
+    'Of each series, or group: the count that the target rate bounds; null if too little was scored.',
   ),
-  alarms_per_week: NullableNumber('Values of each series, or group; null where too little was scored.'),
+  alarms_per_week: NullableNumber('Values of each series, or group; null if too little was scored.'),
   text: Type.String({ description: 'The detectors file with the changes, ready to be saved.' }),
 });
 

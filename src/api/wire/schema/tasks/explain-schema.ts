@@ -31,7 +31,7 @@ export const ExplainAnswer = Type.Object({
   weights: Type.Unsafe<Float64Array>({
     type: 'array',
     items: { type: 'number', minimum: 0 },
-    description: 'One for each feature; they add up to 1. Equal where no feature is relevant.',
+    description: 'One for each feature; they add up to 1. Equal if no feature is relevant.',
   }),
   method: Type.Enum([...RELEVANCE_METHODS]),
   feature_names: nullable(Type.Array(Type.String()), 'Null: requests have no names of features.'),

@@ -80,7 +80,7 @@ export function jobAnswer<T extends TSchema>(result: T) {
     error: NullableText('The reason, once the job has failed, or once its result is no longer kept.'),
     progress: nullable(
       Type.Object({ step: Type.Integer(), steps: Type.Integer() }),
-      'Completed and total steps of the current fine-tuning, or series of a what-if, every few seconds; else null.',
+      'Completed and total steps of the current fine-tuning, or series of a what-if, every few seconds; or null.',
     ),
   });
 }

@@ -67,7 +67,7 @@ const DetectionParameters = Type.Optional(
       },
       timezone: {
         type: ['string', 'null'],
-        description: 'IANA name of the clock and weekdays that the series follow: `Europe/Berlin`. Default: `UTC`.',
+        description: 'Time zone of the hours and weekdays of the series: `Europe/Berlin`. Default: `UTC`.',
       },
       holidays: {
         type: ['array', 'null'],
@@ -86,7 +86,7 @@ const DetectionParameters = Type.Optional(
         },
         description:
           'Places whose public holidays resemble their day of rest: `DE`, `DE-BY-KATH`, or `{"place": "SE", "types": ' +
-          '["public", "bank"], "like": "sun"}`. `GET /v1/holidays` lists them. `special_days` win.',
+          '["public", "bank"], "like": "sun"}`. `GET /v1/holidays` lists them. `special_days` take precedence.',
       },
       special_days: {
         type: ['array', 'null'],
@@ -106,7 +106,7 @@ const DetectionParameters = Type.Optional(
         },
         description:
           'Days that resemble another weekday than their own, in local time: dates (`2026-12-24`, or `12-24` for ' +
-          'every year) and the weekday. A date has one entry; one of a year wins over one of every year.',
+          'every year) and the weekday. Each date has one entry; one with a year takes precedence.',
       },
       calibration_size: {
         type: ['integer', 'string', 'null'],
@@ -157,10 +157,10 @@ const DetectionEvents = Type.Array(
     alarms: Place('Alarms from start to end.'),
     severity: NumberOrNull('The highest of its alarms.'),
     grade: NumberOrNull('The highest of its alarms.'),
-    value: NumberOrNull('At the peak; of the most unusual series where all are scored together.'),
+    value: NumberOrNull('At the peak; of the most unusual series if all are scored together.'),
     expected: NumberOrNull('Forecast of that value.'),
     summary: Type.String({ description: 'One sentence: what was seen, and what was expected.' }),
-    unusual: nullable(Type.String(), 'How rare the peak is; null where it is not.'),
+    unusual: nullable(Type.String(), 'How rare the peak is; null if it is not.'),
     members: Type.Array(Type.Object({ series: Type.Integer({ minimum: 0 }), share: Type.Number() }), {
       description: 'Of `multivariate`, the largest share first; otherwise empty.',
     }),

@@ -9,7 +9,7 @@ interface MuteDialogProps {
   readonly onMute: (ms: number, reason: string, scope: MuteScope | undefined) => void;
 }
 
-/** For how long, and why: whoever wonders later reads it. */
+/** For how long, and why, for later readers. */
 export function MuteDialog({ what = 'event', scopes = [], onClose, onMute }: MuteDialogProps): Shown {
   const [ms, setMs] = useState(HOUR_MS);
   const [scope, setScope] = useState(0);

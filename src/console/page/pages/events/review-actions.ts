@@ -30,7 +30,7 @@ interface ReviewActionsProps extends ReviewProps {
 export function ReviewActions(props: ReviewActionsProps): Shown {
   const { app, of, id, acknowledged, muted, label, scopes = [], onChanged } = props;
   const [withEvents, all] = of === 'incidents' ? [', with its events', ' all of it'] : ['', ''];
-  // A link of an alert offers an act: it is done by whoever is signed in and presses the button.
+  // A link of an alert only offers an action: the signed-in user must press the button.
   const offered = of === 'events' ? parseRoute(location.hash).query.do : undefined;
   const [muting, setMuting] = useState(offered === 'mute' && app.mayOperate);
   const acknowledging = useRef<HTMLButtonElement>(null);

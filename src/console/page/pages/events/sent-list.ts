@@ -9,14 +9,14 @@ export type Sent = SentAnswer['sent'][number];
 const EVERY_MS = 15_000;
 const SHOWN_MAX = 12;
 
-/** `accepted`, or that it was given up, and why. */
+/** `accepted`, or why it failed. */
 export function outcomeText({ outcome, detail }: Pick<Sent, 'outcome' | 'detail'>): string {
   return outcome === 'accepted' ? outcome : `given up, ${outcome.replaceAll('-', ' ')}: ${detail}`;
 }
 
 interface SentOfProps {
   readonly app: Console;
-  /** Ids; null where there is none. */
+  /** Ids; null if there is none. */
   readonly event: string | null;
   readonly incident: string | null;
 }

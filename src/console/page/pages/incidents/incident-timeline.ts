@@ -70,7 +70,7 @@ interface OnsetProps {
   readonly incident: IncidentDetailAnswer;
   readonly named: IncidentDetailAnswer['events'][number];
   readonly names: ListedNames;
-  /** null where the history has it no more, or not yet. */
+  /** null if the history has it no more, or not yet. */
   readonly event: EventAnswer | null;
   readonly range: { readonly from: number; readonly to: number };
   readonly marks: readonly number[];

@@ -20,7 +20,7 @@ const EVENTS_EVERY_MS = 10_000;
 interface OneSeriesProps {
   readonly app: Console;
   readonly series: string;
-  /** The event that led here; null where there was none. */
+  /** The event that led here; null if there was none. */
   readonly eventId: string | null;
 }
 
