@@ -9,7 +9,7 @@ const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_550
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_840,
-  api: 13_940,
+  api: 13_950,
   app: 6_000,
   checkpoint: 2_450,
   codecs: 4_980,

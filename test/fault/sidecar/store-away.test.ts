@@ -62,7 +62,7 @@ postgresTest('over HTTP a store that is away is a 503 that is retryable, and /re
   assert.deepEqual([status, headers['retry-after'], typeof body.detail], [503, '2', 'string']);
   assert.equal((await app.inject({ url: '/health' })).statusCode, 200);
   await calls.renew();
-  assert.match(calls.trouble ?? '', /out of reach/);
+  assert.match(calls.trouble ?? '', /cannot be reached/);
   await postgres.restart();
   assert.equal((await ask(app, '/v2/forecast', forecast)).status, 200);
   await calls.renew();

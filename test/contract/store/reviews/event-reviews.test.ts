@@ -61,7 +61,7 @@ storeTest('a dead letter is sent again once, whoever asks; not where sending fai
     assert.equal(await noteRedriven(sql, place, ann), true);
     throw new Error('Kafka is unavailable');
   });
-  await assert.rejects(failing, /Kafka is away/);
+  await assert.rejects(failing, /Kafka is unavailable/);
   assert.deepEqual(await redrivenLetters(other), new Set());
   assert.equal(await noteRedriven(one, place, ann), true);
   assert.equal(await noteRedriven(other, place, ann), false);
