@@ -145,11 +145,15 @@ function checkMedian(median: unknown, problems: string[]): MedianGraph | null {
   return null;
 }
 
+/** Medians were compared with their quantiles on it. Other processors may add in another order, bit for bit. */
+const MEDIAN_ARCHITECTURE = 'x64';
+
 /**
- * Reads the manifest of a model folder and verifies the digests of its files.
+ * Reads the manifest of a model folder and verifies the digests of its files. On processors other than x64 it has no
+ * graph of medians.
  * Throws ServiceError `model-invalid` with every problem.
  */
-export async function readModelFolder(folder: string): Promise<ModelManifest> {
+export async function readModelFolder(folder: string, architecture: string = process.arch): Promise<ModelManifest> {
   const invalid = (reasons: readonly string[], cause?: unknown) =>
     new ServiceError('model-invalid', `model folder ${folder}: ${reasons.join('; ')}`, { cause });
   let json: unknown;
@@ -173,7 +177,7 @@ export async function readModelFolder(folder: string): Promise<ModelManifest> {
     if (problem !== null) problems.push(problem);
   }
   if (problems.length > 0) throw invalid(problems);
-  return reading.manifest;
+  return architecture === MEDIAN_ARCHITECTURE ? reading.manifest : { ...reading.manifest, median: null };
 }
 
 /** The problem of a file with a known digest; null if there is none. */

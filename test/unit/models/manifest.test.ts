@@ -96,6 +96,12 @@ test('a model folder is read with its manifest', async () => {
   );
 });
 
+test('a graph of medians, which others may add up in another order, is used on x64 alone', async () => {
+  const folder = join(import.meta.dirname, '../../../src/models/pretrained/tsmodel-1-detection');
+  const medianOn = async (architecture: string) => (await readModelFolder(folder, architecture)).median?.rowsUnit;
+  assert.deepEqual([await medianOn('x64'), await medianOn('arm64')], [2, undefined]);
+});
+
 test('a graph with another digest than in its manifest is refused, with both digests', async () => {
   const folder = await writeModelFolder(freshFolder(), 'mean');
   await appendFile(join(folder, 'forecast.onnx'), 'x');
