@@ -16,7 +16,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   config: 3_430,
   console: 6_950,
   demo: 1_340,
-  detection: 7_910,
+  detection: 7_920,
   engine: 9_900,
   forecasting: 2_640,
   history: 2_290,

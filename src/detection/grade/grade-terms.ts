@@ -6,6 +6,7 @@ import type { SeriesRings } from '../memory/series-rings.ts';
 import { SEED_PERIOD } from '../memory/shape-lags.ts';
 import { isFlatReturn } from './flat-return.ts';
 import { CHANGE_GAP, hasJumpInLevel, isBehindGap, SHAPE_GAP } from './gap-rows.ts';
+import { GLITCH_ROWS, isEcho, LONE_MAX, passOutliers, RUN_MAX } from './outlier-runs.ts';
 import { shownByRareStep } from './rare-steps.ts';
 import { isSearched, leftByAnalogue, nearestDistance, nearestLag, seedShapes, trackShape } from './shape-search.ts';
 
@@ -27,18 +28,6 @@ const BEYOND_ROWS_MIN = 1_000;
 /** Rows from which on a scale defines an outlier. Before ROWS_FEW the outlier may be the scale itself. */
 const CLIP_ROWS_MIN = 3;
 const ROWS_FEW = 8;
-/**
- * Among the first BEYOND_ROWS_MIN rows so many large residuals in a row count once: the forecast does not follow a new
- * level yet, and each of them would raise the scale that clips the next. So long is the echo of a glitch, too.
- */
-const RUN_ROWS = 24;
-/** One or two outliers behind so many rows without one are a glitch: they do not show that others will come. */
-const GLITCH_ROWS = 2;
-const LONE_ROWS = 240;
-/** Places of a row among the outliers of residuals; see passOutliers. */
-const RUN_MAX = RUN_ROWS + 1;
-const ECHO_MAX = RUN_MAX + RUN_ROWS;
-const LONE_MAX = RUN_MAX + LONE_ROWS;
 /** Changes from which on a scale clamps the innovations of the shape search. */
 const CLAMP_ROWS_MIN = 20;
 /** The model's own deviation counts like so many rows at first, and fades over PRIOR_ROWS. */
@@ -128,11 +117,13 @@ export function scoreTerms(rings: SeriesRings, { position, value, distance, fore
   const isExpected = areShapesKnown && wasFound && !Number.isNaN(rings.distanceAt(position - analogue));
   const cut = rings.scalar(SCALARS.innovationMax);
   const followed = isExpected ? leftByAnalogue(analogue, cut) : Number.NaN;
-  // Behind a job, or missing rows, the level before shows little of this value: what its forecast leaves counts.
+  // Behind a job, a glitch or missing rows, the level before shows little of this value: its forecast counts.
   const left = Math.abs(distance - forecast);
   const isMore = left < followed && isAlone(rings);
   const isBehindJump = isMore && Math.abs(innovation) >= cut && Math.abs(change) < cut;
-  const isOffLevel = isMore && (!Number.isFinite(innovation) || (isBehindJump && hasJumpInLevel(rings, position, cut)));
+  const isOnForecast = z < 1 && isEcho(rings);
+  const isOffLevel =
+    isMore && (isOnForecast || !Number.isFinite(innovation) || (isBehindJump && hasJumpInLevel(rings, position, cut)));
   const counted = isOffLevel ? left / followed : 1;
   row.floor = floor;
   const n = unforeseen * counted * scaled(rings, ANALOGUE, followed);
@@ -172,33 +163,6 @@ function seed(rings: SeriesRings, position: number, floor: number): void {
   seedShapes(rings, position);
 }
 
-/**
- * Records a row with a residual. Returns its place among the outliers of the residuals:
- *
- *   0               no outlier in LONE_ROWS, or in RUN_ROWS fewer behind more than GLITCH_ROWS
- *   1 .. RUN_MAX    outliers in a row, behind so many rows without one
- *   .. ECHO_MAX     rows behind a glitch; then, or behind other outliers, rows without one, up to LONE_MAX
- *   beyond that     outliers in a row that have others before them
- */
-function passOutliers(rings: SeriesRings, isOutlier: boolean): number {
-  const before = rings.scalar(SCALARS.residualRun);
-  const place = isOutlier ? placeOfOutlier(before) : placeBehind(before);
-  rings.setScalar(SCALARS.residualRun, place);
-  return place;
-}
-
-function placeOfOutlier(before: number): number {
-  if (before <= RUN_MAX) return Math.min(RUN_MAX, before + 1);
-  return LONE_MAX + Math.min(RUN_MAX, 1 + Math.max(0, before - LONE_MAX));
-}
-
-function placeBehind(before: number): number {
-  if (before === 0 || before === LONE_MAX) return 0;
-  const isBehindRun = before <= RUN_MAX || before > LONE_MAX;
-  if (isBehindRun) return 1 + (before <= GLITCH_ROWS ? RUN_MAX : ECHO_MAX);
-  return before + 1;
-}
-
 /** Scales of the terms of a row. One object serves all rows: one for each would be .5 KB of garbage an observation. */
 const row = {
   /** Rows of the term so far, and their mean square. */
@@ -227,7 +191,7 @@ function taughtSize(rings: SeriesRings, term: number): number {
     if (run > 1 && run < RUN_MAX) return Number.NaN;
   }
   if (place > 0 && place <= GLITCH_ROWS) return CLIP_FULL * clip;
-  return place > RUN_MAX && place <= ECHO_MAX ? Number.NaN : size;
+  return isEcho(rings) ? Number.NaN : size;
 }
 
 /**

@@ -61,3 +61,10 @@ for (const missing of [1, 2, 3, 6, 12]) {
     }
   });
 }
+
+test('a glitch leaves the grades of the rows behind it, which are on their forecast, below a half', async () => {
+  const values = Array.from({ length: 480 }, (_, row) => (row === 300 ? 2_000 : day(row)));
+  const detections = await detectSeries(values, SETTINGS, dayForecaster);
+  assert.ok(detections[300].grade! > 0.9);
+  for (let row = 301; row < 350; row++) assert.ok(detections[row].grade! < 0.5, `${row}: ${detections[row].grade}`);
+});
