@@ -169,7 +169,10 @@ function measure(
   floats[at] += Math.max(1 / (ERROR_DAYS * layout.daySlots), 1 / measured) * (Math.min(square, most) - floats[at]);
 }
 
-/** The part of an error that is learned: an atypical one less the farther it lies out, down to one usual error. */
+/**
+ * The part of an error that is learned: an atypical one less the farther it lies out, down to one usual error. Nothing
+ * while an alarm of the season reports it: two days of it would move the level of the next weekend.
+ */
 function taughtBy(
   state: ProfileState,
   candidate: number,
@@ -179,8 +182,9 @@ function taughtBy(
   const size = Math.abs(error);
   if (size <= room || state.floats[state.floatStart + F.slots] <= CLIP_SLOTS) return error;
   const usual = Math.sqrt(state.floats[state.floatStart + F.errors + candidate]);
-  const most = isTypical ? room : Math.max(usual, (CLIP * usual * CLIP * usual) / size);
-  return Math.sign(error) * most;
+  if (isTypical) return Math.sign(error) * room;
+  const isReported = state.floats[state.floatStart + F.unarmed] > 0;
+  return isReported ? 0 : Math.sign(error) * Math.max(usual, (CLIP * usual * CLIP * usual) / size);
 }
 
 function learnSpread(state: ProfileState): void {

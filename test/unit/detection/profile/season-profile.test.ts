@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { NO_VERDICT } from '../../../../src/detection/alarm/alarm.ts';
 import {
   continueProfile,
   emptyProfile,
@@ -7,6 +8,7 @@ import {
   type ProfileState,
   profileLayout,
 } from '../../../../src/detection/profile/profile-layout.ts';
+import { judgeSeason } from '../../../../src/detection/profile/season-alarm.ts';
 import { explainedByProfile, trackSeason } from '../../../../src/detection/profile/season-verdict.ts';
 import { type LocalCalendar, UTC_CALENDAR, zoneOffsets } from '../../../../src/time/local-calendar.ts';
 import { seededRandom } from '../../../fixture/seeded-random.ts';
@@ -272,6 +274,23 @@ test('an incident of two days leaves what is expected a week later within two us
     assert.ok(Math.abs(verdict.expected - clean[i].expected) < 0.1 * clean[i].expected, `row ${i}`);
     assert.ok(verdict.unusual < 5, `row ${i}: ${verdict.unusual}`);
   });
+});
+
+test('two days that are reported leave what is expected of the next days as it was', () => {
+  const busyness = (ms: number) => Math.exp(-(((hourOf(ms) - 13) / 4) ** 4)) * (dayOf(ms) % 7 < 5 ? 1 : 0.15);
+  const expectedBehind = (factor: number) => {
+    const [state, noise] = [fresh({ stepMs: HOUR_MS / 2 }), whiteNoise(5)];
+    return Array.from({ length: 42 * 48 }, (_, row) => {
+      const ms = (row * HOUR_MS) / 2;
+      const usual = (40 + 200 * busyness(ms)) * (1 + 0.04 * noise());
+      const season = trackSeason(state, START_MS + ms, usual * ([37, 38].includes(dayOf(ms)) ? factor : 1), 0);
+      judgeSeason(state, NO_VERDICT, season, 0.001);
+      return season?.expected ?? Number.NaN;
+    }).slice(39 * 48);
+  };
+  const clean = expectedBehind(1);
+  const moved = expectedBehind(1.6).map((expected, i) => Math.abs(expected / clean[i] - 1));
+  assert.ok(Math.max(...moved) < 0.05, `moved by ${Math.max(...moved)}`);
 });
 
 test('hours that a changed schedule opens are expected in its fourth week, and the level of the weekend stays', () => {
