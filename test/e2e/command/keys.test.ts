@@ -89,7 +89,7 @@ test('a service whose store is unavailable reports it in one sentence', async ()
   const command = startCommand(['serve'], { STORE_URL: url, OPS_PORT: '0', HTTP_PORT: '0', INFERENCE_THREADS: '1' });
   assert.equal(await command.exitCode, 1);
   assert.equal(command.err.length, 1);
-  assert.match(command.err[0], /store \(Postgres\) is out of reach: .*ECONNREFUSED.*STORE_URL/);
+  assert.match(command.err[0], /store \(Postgres\) cannot be reached: .*ECONNREFUSED.*STORE_URL/);
   assert.doesNotMatch([...command.out, ...command.err].join('\n'), /a-password/);
 });
 
