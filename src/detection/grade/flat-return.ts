@@ -30,9 +30,16 @@ export function isBackWhereFlat({ distanceAt, oldest }: FlatPast, position: numb
   const back = beginOf(position, true);
   const left = beginOf(back, false);
   const from = beginOf(left, true);
-  if (left === back || left - from < FLAT_ROWS) return false;
-  const wasAwayThere = from > oldest && distanceAt(from - 1) === distanceAt(back - 1) && left - from < back - left;
-  return !wasAwayThere;
+  const flatRows = observedRows(distanceAt, from, left);
+  if (left === back || flatRows < FLAT_ROWS) return false;
+  const wasAwayThere = from > oldest && distanceAt(from - 1) === distanceAt(back - 1);
+  return !(wasAwayThere && flatRows < observedRows(distanceAt, left, back));
+}
+
+function observedRows(distanceAt: FlatPast['distanceAt'], start: number, end: number): number {
+  let rows = 0;
+  for (let row = start; row < end; row++) if (!Number.isNaN(distanceAt(row))) rows++;
+  return rows;
 }
 
 /** True if a series that has hardly moved is back at its newest row. */

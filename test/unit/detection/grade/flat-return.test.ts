@@ -34,6 +34,11 @@ test('a series is not back where it went before for fewer rows than it was where
   assert.ok(isBackAfter([6, 2], [24, 0], [30, 1], [2, 0]));
 });
 
+test('missing values are no rest', () => {
+  assert.ok(!isBackAfter([30, 1], [30, Number.NaN], [1, 0], [20, 1], [2, 0]));
+  assert.ok(!isBackAfter([30, Number.NaN], [1, 5], [40, 7], [2, 5]));
+});
+
 test('missing values end no rest', () => {
   assert.ok(isBackAfter([15, 0], [2, Number.NaN], [15, 0], [10, 5], [1, Number.NaN], [2, 0]));
 });
