@@ -31,7 +31,7 @@ const RELATIVE = 1e-9;
  * Values that differ by less, relative to their size, are one value: so much do sums and rates of doubles differ by the
  * order of their terms. 0.1 + 0.2 is 0.3.
  */
-const SUM_ROUNDING = 1e-13;
+const SUM_ROUNDING = 1e-14;
 /** Values are kept as float32: the smallest number that those distinguish from 0. */
 const FLOOR_MIN = 2 ** -149;
 
