@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
 import type { SeriesNow } from '../../../api/wire/schema/operations/history-schema.ts';
-import type { ConsoleSource, ShownPast } from '../../view/console-source.ts';
+import { type ConsoleSource, type ShownPast, SourceFailure } from '../../view/console-source.ts';
 import { parseRoute, rangeOf, withRange } from '../../view/route.ts';
 import { withGaps } from '../../view/scores/gaps.ts';
 import { withArrived } from '../../view/scores/score-buffer.ts';
@@ -55,8 +55,8 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
   const [columns, setColumns] = useState<ShownScores>(NO_SCORES);
   const [range, setRange] = useState<TimeRange | null>(null);
   const [live, setLive] = useState(false);
-  const [failure, setFailure] = useState<string | null>(null);
-  const fail = (error: Error) => setFailure(error.message);
+  const [failure, setFailure] = useState<Error | null>(null);
+  const fail = (error: Error) => setFailure(error);
   const retries = useRetries(failure);
   const newest = useRef(0);
 
@@ -111,7 +111,7 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
   return {
     columns: drawn,
     range,
-    failure,
+    failure: failure?.message ?? null,
     live,
     whole: drawnWhole,
     about: whole,
@@ -130,11 +130,12 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
   };
 }
 
-/** Counts up while there is a failure. */
-function useRetries(failure: string | null): number {
+/** Counts up while there is a failure that may pass: a request that was refused would be refused again. */
+function useRetries(failure: Error | null): number {
   const [retries, setRetries] = useState(0);
   useEffect(() => {
-    if (failure === null) return undefined;
+    const isRefused = failure instanceof SourceFailure && failure.status >= 400 && failure.status < 500;
+    if (failure === null || isRefused) return undefined;
     const timer = setTimeout(() => setRetries(retries + 1), RETRY_MS);
     return () => clearTimeout(timer);
   }, [failure, retries]);
