@@ -53,8 +53,10 @@ function seriesOf(length: number) {
     .map(({ level, noise, missing, gaps, first, away }) =>
       noise.map((distance, i) => {
         if (i === 0 && first !== null) return first;
-        if (away !== null) return i >= away[0] && i < away[0] + away[1] ? level + 9 : level;
-        return gaps && missing[i] === 0 ? Number.NaN : level + distance + Math.sin(i);
+        if (gaps && missing[i] === 0) return Number.NaN;
+        if (away === null) return level + distance + Math.sin(i);
+        const flat = i >= away[0] && i < away[0] + away[1] ? level + 9 : level;
+        return gaps && missing[i] === 1 ? flat * (1 + Number.EPSILON) : flat;
       }),
     );
 }
@@ -62,34 +64,63 @@ function seriesOf(length: number) {
 /** Its longest context leaves the grade some lags to compare shapes at. */
 const forecaster = () => arithmeticQuantileForecaster({ context: 128, contextBuckets: [32, 64, 128] });
 
+/** Compares the windows that close from `first` on. Returns how many they are. */
+async function compareWindows(
+  values: readonly number[],
+  chosen: DetectionSettings,
+  { phase, first, model = forecaster() }: { phase: number; first: number; model?: ReturnType<typeof forecaster> },
+): Promise<number> {
+  const { detectionSize } = chosen;
+  let compared = 0;
+  const detections = await detectSeries(values, chosen, model, { phase });
+  for (let n = detectionSize * first + phase; n <= values.length; n += detectionSize * 3) {
+    const [whole] = await detectOnline({ series: [values.slice(0, n)], settings: chosen, forecaster: model });
+    if (whole!.calibratedOn === 'whole-series') continue;
+    compared++;
+    detections.slice(n - detectionSize, n).forEach((detection, k) => {
+      const place = `position ${detection.position} of the window closing at ${n}`;
+      assertClose(detection.score, whole!.score[k], 1e-6, `score at ${place}`);
+      assertClose(detection.forecast, whole!.forecast[k], 1e-6, `forecast at ${place}`);
+      assertClose(detection.lo, whole!.lo[k], 1e-6, `lo at ${place}`);
+      assert.equal(detection.anomaly, whole!.anomaly[k], `flag at ${place}`);
+      assertClose(detection.grade, whole!.grade[k], 1e-6, `grade at ${place}`);
+      assertClose(detection.severity, whole!.severity[k], 1e-6, `severity at ${place}`);
+      assert.equal(detection.alarm, whole!.alarm[k], `alarm at ${place}`);
+    });
+  }
+  return compared;
+}
+
 test('the scores of a closed window equal those of online detection over the same history', async () => {
   let compared = 0;
   await fc.assert(
     fc.asyncProperty(settings, seriesOf(260), phases, async (chosen, values, any) => {
-      const { detectionSize } = chosen;
-      const phase = any % detectionSize;
-      const detections = await detectSeries(values, chosen, forecaster(), { phase });
-      for (let n = detectionSize * 8 + phase; n <= values.length; n += detectionSize * 3) {
-        const [whole] = await detectOnline({
-          series: [values.slice(0, n)],
-          settings: chosen,
-          forecaster: forecaster(),
-        });
-        if (whole!.calibratedOn === 'whole-series') continue;
-        compared++;
-        detections.slice(n - detectionSize, n).forEach((detection, k) => {
-          const place = `position ${detection.position} of the window closing at ${n}`;
-          assertClose(detection.score, whole!.score[k], 1e-6, `score at ${place}`);
-          assertClose(detection.forecast, whole!.forecast[k], 1e-6, `forecast at ${place}`);
-          assertClose(detection.lo, whole!.lo[k], 1e-6, `lo at ${place}`);
-          assert.equal(detection.anomaly, whole!.anomaly[k], `flag at ${place}`);
-          assertClose(detection.grade, whole!.grade[k], 1e-6, `grade at ${place}`);
-          assertClose(detection.severity, whole!.severity[k], 1e-6, `severity at ${place}`);
-          assert.equal(detection.alarm, whole!.alarm[k], `alarm at ${place}`);
-        });
-      }
+      compared += await compareWindows(values, chosen, { phase: any % chosen.detectionSize, first: 8 });
     }),
     { numRuns: 80 },
+  );
+  assert.ok(compared > 0, `only ${compared} windows were compared`);
+});
+
+test('so do those of a series that has rested for long, departs, and is back', async () => {
+  const rested = fc
+    .tuple(fc.constantFrom(0.3, 5, 1e9), fc.integer({ min: 2, max: 30 }), seriesOf(120))
+    .map(([level, away, tail]) => [
+      ...Array.from({ length: 330 }, (_, i) =>
+        i % 7 === 3 ? level * (1 + Number.EPSILON) : i % 31 === 5 ? Number.NaN : level,
+      ),
+      ...Array.from({ length: away }, () => level + 1),
+      ...tail.map((value, i) => (Number.isNaN(value) ? value : i % 40 < 25 ? level : level + 1)),
+    ]);
+  let compared = 0;
+  await fc.assert(
+    fc.asyncProperty(settings, rested, phases, async (any, values, phase) => {
+      const chosen = { ...any, context: 512, calibrationSize: 'all' as const };
+      const model = arithmeticQuantileForecaster({ context: 512, contextBuckets: [128, 512] });
+      const [windows, own] = [Math.ceil(320 / chosen.detectionSize), phase % chosen.detectionSize];
+      compared += await compareWindows(values, chosen, { phase: own, first: windows, model });
+    }),
+    { numRuns: 20 },
   );
   assert.ok(compared > 0, `only ${compared} windows were compared`);
 });
