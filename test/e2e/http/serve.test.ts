@@ -95,7 +95,7 @@ test('after SIGTERM the service is not ready at once, answers while it drains, a
 
 test('a service that other machines reach without TLS warns at its start', async () => {
   const exposed = await serve({ HTTP_HOST: '0.0.0.0', TIDEWATCH_API_KEY: MINE });
-  await exposed.command.until(() => exposed.command.out.some((line) => line.includes('keys can be read on the way')));
+  await exposed.command.until(() => exposed.command.out.some((line) => line.includes('keys can be intercepted')));
   exposed.command.interrupt();
   assert.equal(await exposed.command.exitCode, 0);
 });
@@ -107,7 +107,7 @@ test('the first key may be given by a file, and is an admin', async () => {
   const { command, url } = await serve({ DATA_DIR, TIDEWATCH_API_KEY_FILE: path });
   const headers = { authorization: `Bearer ${MINE}` };
   assert.equal((await fetch(`${url}/v1/keys`, { headers })).status, 200);
-  assert.equal(command.out.join('\n').includes('keys can be read on the way'), false);
+  assert.equal(command.out.join('\n').includes('keys can be intercepted'), false);
   command.interrupt();
   assert.equal(await command.exitCode, 0);
 });

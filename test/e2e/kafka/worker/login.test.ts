@@ -45,7 +45,7 @@ const REFUSED: readonly (readonly [string, Record<string, string>, RegExp])[] = 
   [
     'no login where the broker wants one',
     { KAFKA_SASL_MECHANISM: '', KAFKA_SASL_USERNAME: '', KAFKA_SASL_PASSWORD: '' },
-    /want a login, set KAFKA_SASL_MECHANISM$/,
+    /require a login, set KAFKA_SASL_MECHANISM$/,
   ],
   ['TLS where the broker does not speak it', { KAFKA_BROKERS: 'the open listener' }, /unset KAFKA_TLS/],
 ];
