@@ -69,7 +69,8 @@ test('a receiver that is dead holds up no other one, and the figures show it', a
     'receivers: [dead, hook]',
   );
   for (let number = 0; number < 20; number++) log.write(revisionsOf(number).opened);
-  await until('the other has all', () => hook.posts.length === 20, QUICKLY);
+  // A message whose answer comes late on a busy machine is sent twice.
+  await until('the other has all', () => new Set(saidTo(hook)).size === 20, QUICKLY);
   let text = '';
   await until(
     'all are counted',
