@@ -33,12 +33,12 @@ export function keepNewestRecord(records: DeltaLogRecords, slot: number, value: 
 /** Most records replace another one that is as large: its memory is used again, instead of new pages of the system. */
 function copied(value: Buffer, earlier: Buffer | undefined): Buffer {
   if (value.length < OWN_BYTES_MIN) return Buffer.from(value);
-  let { buffer } = earlier ?? value;
-  if (earlier === undefined || earlier.length < OWN_BYTES_MIN || buffer.byteLength < value.length) {
-    if (earlier !== undefined) discardOwn(earlier);
-    ({ buffer } = Buffer.allocUnsafeSlow(Math.ceil(value.length * (1 + ROOM_SHARE))));
+  let room = earlier;
+  if (room === undefined || room.length < OWN_BYTES_MIN || room.buffer.byteLength < value.length) {
+    if (room !== undefined) discardOwn(room);
+    room = Buffer.allocUnsafeSlow(Math.ceil(value.length * (1 + ROOM_SHARE)));
   }
-  const bytes = Buffer.from(buffer, 0, value.length);
+  const bytes = Buffer.from(room.buffer, 0, value.length);
   bytes.set(value);
   return bytes;
 }

@@ -47,7 +47,7 @@ export class WindowRecords {
   /** The numbers of the series from 1, at their hash or behind it. */
   #table = new Int32Array(TABLE_LENGTH);
   #ids: DataView = new DataView(new ArrayBuffer(IDS_BYTES));
-  #chunks: Chunk[] = [];
+  readonly #chunks: Chunk[] = [];
   #keys: DataView = new DataView(new ArrayBuffer(0));
   readonly #budget: WindowBudget;
   #bytes = 0;
@@ -190,6 +190,11 @@ function slotOfKey(key: Buffer): { readonly slot: number; readonly idAt: number 
   let [slot, at] = [0, 2];
   for (; at < key.length && key[at] !== SLASH; at++) slot = 10 * slot + key[at] - ZERO;
   return { slot, idAt: at + 1 };
+}
+
+/** The key of a closed window. */
+export function windowKey(slot: number, series: string): Buffer {
+  return Buffer.from(`w/${slot}/${series}`);
 }
 
 /** Slot and series of a key `w/SLOT/SERIES`. */

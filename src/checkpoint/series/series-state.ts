@@ -6,6 +6,7 @@ import { SCALARS_MAX, type SeriesLayout } from '../../detection/memory/series-me
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import { type ChangelogSeries, readPhasedPositions, writePhasedPositions } from '../changelog-series.ts';
 import { STATE_FORMAT, type StateReader, StateWriter } from '../state-bytes.ts';
+import { windowKey } from '../window-records.ts';
 import { profileBytesMax, readProfile, readProfileChange, writeProfile, writeProfileChange } from './profile-state.ts';
 import { readScalarChange, readValues, valueOfFormat, writeScalarChange, writeValues } from './scalar-change.ts';
 
@@ -268,13 +269,12 @@ export function closedWindowRecord(series: ChangelogSeries): { readonly key: Buf
   WRITER.length = 0;
   writeClosedWindow(WRITER, series);
   const { layout, closedWindows } = series.detector;
-  const key = Buffer.from(`w/${(closedWindows - 1) % (layout.windowsKept + 1)}/${series.key}`);
-  return { key, value: WRITER.drain() };
+  return { key: windowKey((closedWindows - 1) % (layout.windowsKept + 1), series.key), value: WRITER.drain() };
 }
 
 /** Every key that closed windows of a series may have. */
 export function closedWindowKeys({ key, detector }: ChangelogSeries): Buffer[] {
-  return Array.from({ length: detector.layout.windowsKept + 1 }, (_, slot) => Buffer.from(`w/${slot}/${key}`));
+  return Array.from({ length: detector.layout.windowsKept + 1 }, (_, slot) => windowKey(slot, key));
 }
 
 function writeSums(writer: StateWriter, sums: ResidualSums): void {

@@ -49,7 +49,6 @@ import {
   TOPIC_RECREATED,
 } from './keep-outdated.ts';
 import type { PartitionState } from './partition-state.ts';
-
 import {
   forEachInParts,
   keepWindowKeys,

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type ChangelogSeries, KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
 import { readClosedWindow } from '../../checkpoint/series/series-state.ts';
 import { assertStateFormat, readStored, StateReader } from '../../checkpoint/state-bytes.ts';
-import { type WindowRecords, windowOfKey } from '../../checkpoint/window-records.ts';
+import { type WindowRecords, windowKey, windowOfKey } from '../../checkpoint/window-records.ts';
 import { isOutdated, type OutdatedState } from '../arrival/outdated-state.ts';
 import type { PartitionSession } from '../log/log.ts';
 import type { Scorable } from '../unit/scorable.ts';
@@ -37,11 +37,9 @@ export function restoreWindowsOf(one: Scorable | OutdatedState, windows: WindowR
 /** Keeps the keys of the other windows with the outdated states that they belong to. */
 export function keepWindowKeys(state: PartitionState, windows: WindowRecords): void {
   for (const [series, slots] of windows.left()) {
-    for (const slot of slots) outdatedOf(series, state)?.windowKeys.push(windowKey(series, slot));
+    for (const slot of slots) outdatedOf(series, state)?.windowKeys.push(windowKey(slot, series));
   }
 }
-
-const windowKey = (series: string, slot: number) => Buffer.from(`w/${slot}/${series}`);
 
 function outdatedOf(series: string, { outdated }: PartitionState): OutdatedState | undefined {
   return outdated.get(series.split(KEY_SEPARATOR, 2).join(KEY_SEPARATOR));
@@ -59,7 +57,7 @@ export async function readWindowsAgain(session: PartitionSession, state: Partiti
     const series = seriesByKey.get(id);
     if (series !== undefined) return restoreWindow(series, new StateReader(value, 1, value[0]), value.length);
     const slots = slotsOf.get(id) ?? new Set();
-    if (!slots.has(slot)) outdatedOf(id, state)?.windowKeys.push(windowKey(id, slot));
+    if (!slots.has(slot)) outdatedOf(id, state)?.windowKeys.push(windowKey(slot, id));
     slotsOf.set(id, slots.add(slot));
   });
   await forEachInParts(state.units.values(), (unit) => {
