@@ -246,8 +246,8 @@ function varianceAlongHorizon(sums: ResidualSums): Pick<Calibration, 'variance' 
 }
 
 /**
- * What makes 99 % of normal errors are within the quantiles of a normal distribution whose mean and variance are known
- * from n samples: the squared ratio of the quantiles of Student's t and of the normal distribution (the first terms of
+ * The factor of a variance from n samples at which 99 % of normal errors are within the quantiles of a normal
+ * distribution: the squared ratio of the quantiles of Student's t and of the normal distribution (the first terms of
  * Cornish and Fisher 1937), and the variance of the mean.
  */
 function enlargement(n: number): number {
