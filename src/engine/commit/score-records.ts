@@ -144,7 +144,7 @@ function toObservation(
     return { reason, detail, series, detector: series === null ? null : (detectorOf(series)?.config.name ?? null) };
   }
   const { series, source } = decoded;
-  // A known series names its detector: at a million series a second look into a map of all is a tenth of the work.
+  // A known series names its detector: at a million series each look into a map of all misses the caches.
   const unit = source === undefined ? state.all.units.get(series) : undefined;
   const loaded = unit === undefined ? detectorOf(source ?? series) : unit.loaded;
   if (loaded === null) {
