@@ -19,7 +19,7 @@ const FILE: RouteRules = { ...OPEN, cache: 'own' };
 /** Routes that every key may read. */
 const READ: RouteRules = { ...OPEN, role: 'viewer', atOnce: 32 };
 const CHANGE: RouteRules = { ...READ, role: 'operator', bodyBytesMax: 64 * KIB };
-/** A change whose path is its name. */
+/** Changes without a body: the path has all. */
 const ACT: RouteRules = { ...CHANGE, bodyBytesMax: null };
 const ADMIN_READ: RouteRules = { ...READ, role: 'admin' };
 const ADMIN_CHANGE: RouteRules = { ...CHANGE, role: 'admin' };
@@ -36,7 +36,7 @@ const CALL: RouteRules = {
 const JOB: RouteRules = { ...CALL, queue: 'jobs' };
 
 /** Bodies of metric pipelines, of many senders that repeat what is refused for now. */
-const POINTS: RouteRules = { ...CHANGE, atOnce: 64, bodyBytesMax: 32 * 1_024 * KIB, rawBody: 'points' };
+const POINTS: RouteRules = { ...CHANGE, atOnce: 64, bodyBytesMax: 32 * MIB, rawBody: 'points' };
 
 /** Rules of a route that openapi.json describes, under this name. */
 const named = (rules: RouteRules) => (id: string, summary: string) => ({ ...rules, operation: { id, summary } });
@@ -137,7 +137,7 @@ export const ROUTE_TABLE: RouteTable = {
   'GET /v1/dead-letters': read('listDeadLetters', 'Lists records that could not be scored, newest first'),
   'POST /v1/dead-letters/:id/redrive': act('redriveDeadLetter', 'Writes its record to the topic again'),
   'GET /v1/detectors': read('listDetectors', 'Lists the detectors: settings, series, target and actual rate of events'),
-  'PUT /v1/detectors': named({ ...ADMIN_CHANGE, atOnce: 2, bodyBytesMax: 4_096 * KIB })(
+  'PUT /v1/detectors': named({ ...ADMIN_CHANGE, atOnce: 2, bodyBytesMax: 4 * MIB })(
     'saveDetectors',
     'Checks a detectors file, compares it, and publishes it to workers',
   ),

@@ -4,7 +4,6 @@ import type { RemoteWriteConfig } from '../../config/connections.ts';
 import { type ConfigSources, type LoadedConfig, loadProcessConfig } from '../../config/load.ts';
 import type { Flags, OptionSchema, OptionValues } from '../../config/options/given-options.ts';
 import { switchFlag } from '../../config/options/option.ts';
-
 import { ServiceError } from '../../ops/service-error.ts';
 import type { CsvPull } from '../../tools/csv/pull.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../../tools/terminal/command-io.ts';

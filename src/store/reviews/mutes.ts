@@ -14,7 +14,7 @@ export interface MuteRecord extends ReviewAct {
   readonly detector: string | null;
   readonly untilMs: number;
   readonly reason: string;
-  /** Who ended it before its time; null: it was not did. */
+  /** Who ended it before its time; null: nobody. */
   readonly ended: ReviewAct | null;
 }
 

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { KEY_ROLES } from '../../../store/keys/key-role.ts';
 import { UsageAnswer } from './answer-schemas.ts';
 import { UP_TO } from './integer-texts.ts';
-import { NullableText, NullableTime, orNull } from './query-fields.ts';
+import { NextCursor, NullableInteger, orNull } from './query-fields.ts';
 import { pageFields } from './tasks/job-list-schema.ts';
 
 const NAME_LENGTH_MAX = 100;
@@ -39,7 +39,7 @@ export const KeyRecord = Type.Object({
   models: Models,
   calls_per_minute: limit('null: no limit.'),
   calls_at_once: limit('null: no limit.'),
-  credits: NullableTime('Tokens left; null: no limit.'),
+  credits: NullableInteger('Tokens left; null: no limit.'),
 });
 
 export const Keys = Type.Object({ keys: Type.Array(KeyRecord, { description: 'Oldest first.' }) });
@@ -113,5 +113,5 @@ export const AuditEvents = Type.Object({
     }),
     { description: 'Newest first.' },
   ),
-  next_page_token: NullableText('null on the last page.'),
+  next_page_token: NextCursor,
 });

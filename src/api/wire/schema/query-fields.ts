@@ -32,7 +32,7 @@ const QueryCursor = Type.Optional(
   Type.String({ maxLength: 4_096, description: '`next_cursor` of the previous page.' }),
 );
 
-/** The schema, or null: one type of two names, which clients read as one field. */
+/** The schema, or null, as `type: [T, 'null']` instead of `anyOf`. */
 export const orNull = <S extends TSchema & { readonly type: string }>(schema: S) =>
   Type.Unsafe<Static<S> | null>({ ...schema, type: [schema.type, 'null'] });
 
@@ -40,7 +40,7 @@ export const NullableNumber = (description: string) => orNull(Type.Number({ desc
 
 export const NullableText = (description: string) => orNull(Type.String({ description }));
 
-export const NullableTime = (description: string) => orNull(Type.Integer({ description }));
+export const NullableInteger = (description: string) => orNull(Type.Integer({ description }));
 
 export const NextCursor = NullableText('null on the last page.');
 

@@ -8,7 +8,6 @@ import {
   streamOptions,
   workerLimits,
 } from '../../../config/options/options.ts';
-
 import { asAdmin } from '../../../kafka/admin/admin-client.ts';
 import { retryWithBackoff } from '../../../kafka/cluster/retry.ts';
 import { createLogger, type Logger } from '../../../ops/logger.ts';

@@ -49,14 +49,13 @@ const SPANS = [
   { name: '1 w', ms: 7 * 24 * HOUR_MS },
 ];
 
-/** The scores of the stretch of time that is considered: read again when it changes, and grown while it is live. */
+/** The scores of the stretch of time that is shown: read again when it changes, and grown while it is live. */
 export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }: HistoryOf): SeriesHistoryState {
   const [whole, setWhole] = useState<ShownPast | null>(null);
   const [columns, setColumns] = useState<ShownScores>(NO_SCORES);
   const [range, setRange] = useState<TimeRange | null>(null);
   const [live, setLive] = useState(false);
   const [failure, setFailure] = useState<Error | null>(null);
-  const fail = (error: Error) => setFailure(error);
   const retries = useRetries(failure);
   const newest = useRef(0);
 
@@ -65,7 +64,7 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
       newest.current = found.timestampMs.at(-1) ?? source.nowMs();
       setWhole(found);
       setFailure(null);
-    }, fail);
+    }, setFailure);
   }, [source, series, retries]);
 
   useEffect(() => {
@@ -82,7 +81,7 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
       source.scores(series, { from: range.from - span, to: range.to + span, points: POINTS }).then((found) => {
         setColumns(found);
         setFailure(null);
-      }, fail);
+      }, setFailure);
     const timer = setTimeout(read, columns.timestampMs.length === 0 ? 0 : READ_AFTER_MS);
     return () => clearTimeout(timer);
   }, [source, series, range, live, retries]);

@@ -62,7 +62,7 @@ function addEventLists(app: App, { operations, store, nowMs }: AppServices): voi
   });
 }
 
-/** The events, or incidents, that a list is requested. */
+/** The filters and the page of a list of events, or of incidents, by its query. */
 export function chosenSpans(
   query: Omit<Type.Static<typeof EventsQuery>, 'kind'> & { readonly kind?: string },
 ): SpanSelection {
@@ -115,7 +115,7 @@ export function muteProblems({ until, reason = '' }: Type.Static<typeof MuteRequ
   ];
 }
 
-/** Throws what is wrong with it. */
+/** The review that mutes, or ends a mute. Throws an HttpProblem with all problems of the body. */
 export function muting(body: Type.Static<typeof MuteRequest>, nowMs: number): ReviewOf {
   const { until, reason = '' } = body;
   const problems = muteProblems(body, nowMs);

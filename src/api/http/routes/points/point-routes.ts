@@ -58,7 +58,7 @@ export function addPointRoutes(app: App, services: Pick<AppServices, 'receivePoi
 /** Messages of remote write 1.0, which it is without a name, and of 2.0. */
 const WRITE_MESSAGES: readonly string[] = ['prometheus.WriteRequest', 'io.prometheus.write.v2.Request'];
 
-/** null if there is none, or it is none. */
+/** null if it is missing, or no media type. */
 function mediaTypeOf({ headers }: FastifyRequest): MIMEType | null {
   try {
     return new MIMEType(headers['content-type'] ?? '');

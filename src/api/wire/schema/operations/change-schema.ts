@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { CHANGE_TIME_MS, CHANGE_LIMITS as LIMITS } from '../../../../records/changes/change-limits.ts';
-import { NullableText, NullableTime, PAGE, QueryCount, QueryText, QueryTime } from '../query-fields.ts';
+import { NullableInteger, NullableText, PAGE, QueryCount, QueryText, QueryTime } from '../query-fields.ts';
 
 const Time = (description: string) => Type.Integer({ minimum: 0, maximum: CHANGE_TIME_MS.max, description });
 const Labels = Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: LIMITS.labelCharactersMax }), {
@@ -47,7 +47,7 @@ export const ChangeRequest = Type.Object(
 export const DeploymentAnswer = Type.Object({
   id: Type.String(),
   time: Type.Integer({ description: 'Milliseconds since 1970.' }),
-  timeEnd: NullableTime('When it was done.'),
+  timeEnd: NullableInteger('When it was done.'),
   text: Type.String(),
   tags: Type.Array(Type.String()),
   labels: Type.Record(Type.String(), Type.String()),

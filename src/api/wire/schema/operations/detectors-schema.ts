@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { DIAGNOSTIC_KINDS } from '../../../../records/diagnostics/diagnostic.ts';
-import { NullableNumber, NullableText, NullableTime } from '../query-fields.ts';
+import { NullableInteger, NullableNumber, NullableText } from '../query-fields.ts';
 
 /** A detectors file may be this long. */
 const TEXT_LENGTH_MAX = 1_000_000;
@@ -16,7 +16,7 @@ const DetectorAnswer = Type.Object({
   series_count: Type.Integer({ description: 'Series that it has scored.' }),
   group_count: Type.Integer(),
   observations: Type.Integer({ description: 'Observations that are kept.' }),
-  since: NullableTime('Event time of the oldest that is kept.'),
+  since: NullableInteger('Event time of the oldest that is kept.'),
   alarms_promised_per_week: NullableNumber(
     'Target of false alarms per week and series (or group); null if alarms are off.',
   ),
@@ -43,7 +43,7 @@ const DiagnosticAnswer = Type.Object({
 });
 
 export const DetectorsAnswer = Type.Object({
-  version: NullableTime('Version of the published detectors; null if they are those of the file.'),
+  version: NullableInteger('Version of the published detectors; null if they are those of the file.'),
   text: Type.String({ description: 'The detectors file (YAML).' }),
   can_save: Type.Boolean({ description: 'True if PUT publishes to workers.' }),
   detectors: Type.Array(DetectorAnswer),
@@ -60,13 +60,13 @@ export const DetectorsRequest = Type.Object({
       description: 'Publishes the text of this version again, instead of `text`; 0: of the detectors file.',
     }),
   ),
-  base_version: NullableTime('The version that was changed: another one since then gets 409.'),
+  base_version: NullableInteger('The version that was changed: another one since then gets 409.'),
   dry_run: Type.Optional(Type.Boolean({ description: 'Only checks and compares. Default: false.' })),
   comment: Type.Optional(Type.String({ maxLength: 500 })),
 });
 
 export const DetectorsSaved = Type.Object({
-  version: NullableTime('The version that was published; null for a dry run.'),
+  version: NullableInteger('The version that was published; null for a dry run.'),
   changes: Type.Array(
     Type.Object({
       detector: Type.String(),

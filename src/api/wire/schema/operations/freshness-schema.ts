@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { NullableTime, nullable } from '../query-fields.ts';
+import { NullableInteger, nullable } from '../query-fields.ts';
 
 /** Freshness of the scores. A part that is unknown now is null. */
 export const Freshness = Type.Object({
@@ -18,8 +18,8 @@ export const Freshness = Type.Object({
   other_clusters: Type.Array(Type.String(), {
     description: 'Ids of Kafka clusters whose histories are in the same DATA_DIR. They are not shown.',
   }),
-  newest: NullableTime('Newest event time of a score.'),
-  stored_at: NullableTime('When the newest score was stored.'),
+  newest: NullableInteger('Newest event time of a score.'),
+  stored_at: NullableInteger('When the newest score was stored.'),
   series: Type.Object(
     {
       judged: Type.Integer({ description: 'Series whose newest observation is scored.' }),
@@ -33,14 +33,14 @@ export const Freshness = Type.Object({
     Type.Object({
       members: Type.Integer({ description: 'Members of the consumer group.' }),
       lag: Type.Integer({ description: 'Observations that are not scored yet.' }),
-      stalled_since: NullableTime('Since when observations wait and none is scored.'),
+      stalled_since: NullableInteger('Since when observations wait and none is scored.'),
     }),
     'The consumer group of the workers; null if it cannot be asked.',
   ),
   incidents: nullable(
     Type.Object({
       open: Type.Integer({ description: 'Open incidents.' }),
-      stalled_since: NullableTime('Since when open events are in no incident, because none is created.'),
+      stalled_since: NullableInteger('Since when open events are in no incident, because none is created.'),
     }),
     'State of the process `incidents`; null if it has never created one.',
   ),

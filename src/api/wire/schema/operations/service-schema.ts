@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { NextCursor, NullableText, NullableTime, nullable, pageQuery, QueryText } from '../query-fields.ts';
+import { NextCursor, NullableInteger, NullableText, nullable, pageQuery, QueryText } from '../query-fields.ts';
 
 const Place = { topic: Type.String(), partition: Type.Integer() };
 
@@ -12,7 +12,7 @@ export const ServiceState = Type.Object({
     scores: Type.Integer(),
     events: Type.Integer(),
     bytes: Type.Integer({ description: 'Size on disk.' }),
-    oldest: NullableTime('Oldest event time that is kept.'),
+    oldest: NullableInteger('Oldest event time that is kept.'),
     days_max: Type.Number({ description: '`HISTORY_DAYS`' }),
     gb_max: Type.Number({ description: '`HISTORY_GB`' }),
     problem: NullableText('Why nothing is added now; null if there is no problem.'),
@@ -20,8 +20,8 @@ export const ServiceState = Type.Object({
       Type.Object({
         ...Place,
         next_offset: Type.Integer({ description: 'Offset up to which records are stored.' }),
-        end_offset: NullableTime('End of the partition.'),
-        lag: NullableTime('Records that are not stored yet.'),
+        end_offset: NullableInteger('End of the partition.'),
+        lag: NullableInteger('Records that are not stored yet.'),
       }),
     ),
   }),
@@ -32,9 +32,9 @@ export const ServiceState = Type.Object({
       partitions: Type.Array(
         Type.Object({
           ...Place,
-          next_offset: NullableTime('Offset up to which records are scored; null before the first commit.'),
+          next_offset: NullableInteger('Offset up to which records are scored; null before the first commit.'),
           end_offset: Type.Integer(),
-          lag: NullableTime('Observations that are not scored yet.'),
+          lag: NullableInteger('Observations that are not scored yet.'),
           owner: NullableText('The member that scores it.'),
         }),
       ),

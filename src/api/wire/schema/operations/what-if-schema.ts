@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { NullableNumber, NullableText, NullableTime, orNull } from '../query-fields.ts';
+import { NullableInteger, NullableNumber, NullableText, orNull } from '../query-fields.ts';
 import { TokenFields } from '../tasks/token-schema.ts';
 import { AnomalyEventAnswer } from './event-schema.ts';
 
@@ -95,7 +95,7 @@ const Sum = Type.Object({
 export const DetectorWhatIf = Type.Object({
   detector: Type.String(),
   from: Type.Integer({ description: 'Event time of the first value that counts. Earlier values calibrate.' }),
-  scored_from: NullableTime('First score of the settings `before`: earlier values were too few for one.'),
+  scored_from: NullableInteger('First score of the settings `before`: earlier values were too few for one.'),
   stream_events: Type.Integer({ description: 'Events of the range that the stream raised.' }),
   to: Type.Integer({ description: 'Event time of the last value.' }),
   observations: Type.Integer({ description: 'Values that were scored again.' }),

@@ -3,7 +3,7 @@ import { JOB_STATUSES } from '../../../../store/jobs/job-status.ts';
 import { PAGE_SIZE } from '../../page-size.ts';
 import { JOB_NAMES } from '../../task-names.ts';
 import { UP_TO } from '../integer-texts.ts';
-import { NullableText } from '../query-fields.ts';
+import { NextCursor } from '../query-fields.ts';
 
 export const JobStatusField = Type.Enum([...JOB_STATUSES]);
 
@@ -31,7 +31,7 @@ export const Jobs = Type.Object({
     }),
     { description: 'Newest first.' },
   ),
-  next_page_token: NullableText('null on the last page.'),
+  next_page_token: NextCursor,
 });
 export type Jobs = Type.Static<typeof Jobs>;
 
