@@ -87,7 +87,7 @@ export async function runWorker({
   await using opened = new AsyncDisposableStack();
   const { worker, forecasters, bind, diagnostics, inputStop } = await startStream(
     { config, models, metrics, logger, version, history },
-    (close) => opened.defer(async () => void (await close())),
+    opened,
   );
   collectForecasts(metrics, () => {
     const stats = forecasters.stats();
@@ -140,10 +140,10 @@ function withInputStop<R extends ReturnType<typeof metricReports>>(reports: R, i
   };
 }
 
-/** @param onOpened called with the close function of each part, in the order of opening */
+/** @param opened closes each part, in the reverse order of opening */
 async function startStream(
   { config, models, metrics, logger, version, history }: Required<Omit<RunWorkerOptions, 'otherForecasts'>>,
-  onOpened: (close: () => Promise<unknown> | undefined) => void,
+  opened: AsyncDisposableStack,
 ): Promise<StartedStream> {
   const { kafka, worker: limits, registry: registryConfig } = config;
   const stream = { ...config.stream, topics: await topicsInUse({ config: kafka }, config.stream) };
@@ -155,12 +155,12 @@ async function startStream(
     ...[changelog, scores, events, deadLetters].map((topic) => [topic, 'Write'] as const),
   ]);
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
-  onOpened(() => registry?.close());
+  opened.defer(() => registry?.close());
   const { format } = stream.output;
   const encodeScore = await createScoreEncoder(format, { topic: stream.topics.scores, registrar: registry });
   const encodeEvent = await createEventEncoder(format, { topic: stream.topics.events, registrar: registry });
   const inputStop = new InputStopReport(metrics, logger, Date.now);
-  onOpened(() => Promise.resolve(inputStop.stop()));
+  opened.defer(() => inputStop.stop());
   inputStop.detectorsSet(stream.detectors);
   const reports = withInputStop(metricReports(metrics, logger), inputStop);
   const { diagnostics } = reports;
@@ -186,7 +186,7 @@ async function startStream(
     threads: limits.inferenceThreads,
     queueRowsMax,
   });
-  onOpened(() => forecasters.close());
+  opened.defer(() => forecasters.close());
   const timed = (forecaster: Forecaster) => timeForecasts(forecaster, metrics, () => performance.now());
   const bind: StartedStream['bind'] = (detector, found) =>
     loadDetector(detector, found, (...spec) => timed(forecasters.forecasterFor(...spec)));
@@ -204,12 +204,12 @@ async function startStream(
     reports,
     nowMs: Date.now,
   });
-  onOpened(() => worker.stop());
+  opened.defer(() => worker.stop());
   inputStop.start(() => worker.notReady().length === 0);
   if (repartition === null) return { worker, forecasters, bind, diagnostics, inputStop };
   const shared = { kafka, stream, limits, detectors, version, schemas: registry, partitions, metrics, logger };
   const carrier = await startRepartition({ ...shared, repartition });
-  onOpened(() => carrier.stop());
+  opened.defer(() => carrier.stop());
   return { worker: together(worker, carrier), forecasters, bind, diagnostics, inputStop };
 }
 
