@@ -8,7 +8,6 @@ import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts'
 
 /** More would are in memory of every partition that is restored, or waits for that. */
 const BYTES_MAX = 2 * 1024 * 1024;
-const LIMITS: FetchLimits = { waitMsMax: 200, partitionBytesMax: BYTES_MAX, responseBytesMax: BYTES_MAX };
 /**
  * After this many empty responses in a row below the end nothing is left to read: compaction removed the last records.
  */
@@ -81,6 +80,8 @@ export interface PartitionRange {
   readonly partition: number;
   readonly from: number;
   readonly end: number;
+  /** Bytes of a response, or one batch. */
+  readonly bytesMax?: number;
   /** Gets the position after each response. Reading continues once it resolves. */
   readonly onPosition?: (offset: number) => void | Promise<void>;
 }
@@ -91,13 +92,14 @@ export interface PartitionRange {
  */
 export async function readPartition(
   cluster: Cluster,
-  { topic, partition, from, end, onPosition }: PartitionRange,
+  { topic, partition, from, end, bytesMax = BYTES_MAX, onPosition }: PartitionRange,
   sink: RecordSink,
 ): Promise<void> {
+  const limits: FetchLimits = { waitMsMax: 200, partitionBytesMax: bytesMax, responseBytesMax: bytesMax };
   const fetchAt = async (offset: number): Promise<FetchedPartition | null> => {
     const broker = await cluster.findBroker({ nodeId: leaderOf(cluster, topic, partition) });
     const leaderEpoch = leaderEpochOf(cluster, topic, partition);
-    const request = { topic, positions: [{ partition, offset, leaderEpoch }], limits: LIMITS };
+    const request = { topic, positions: [{ partition, offset, leaderEpoch }], limits };
     const { partitions, throttledMs } = await fetchTopic(broker, request);
     const fetched = partitions.find((one) => one.partition === partition);
     if (fetched !== undefined && fetched.errorCode !== 0)

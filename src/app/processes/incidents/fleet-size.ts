@@ -1,27 +1,82 @@
 import { asAdmin } from '../../../kafka/admin/admin-client.ts';
-import type { KafkaConnection } from '../../../kafka/cluster/connection.ts';
-import { readTail } from '../../../kafka/fetch/topic-tail.ts';
+import { type KafkaConnection, withCluster } from '../../../kafka/cluster/connection.ts';
+import { type PartitionRange, readPartition } from '../../../kafka/fetch/partition-reader.ts';
+import { readTail, type TopicRecord } from '../../../kafka/fetch/topic-tail.ts';
+import type { Cluster } from '../../../kafka/protocol/cluster.ts';
 
-/** Partitions whose newest score is read. */
+/** Partitions that are read, and the newest scores of each that are counted one by one. */
 const TAILS_READ = 8;
+const COUNTED = 1_000;
+/** Offsets that are read to learn the time at one of them: a single record may be late. */
+const READ_AT_ONCE = 16;
+/** Beyond those that are counted, so large a part of a number may be wrong. */
+const INACCURACY = 1 / 16;
 
 /**
- * Returns how many scores a fleet gets in a millisecond of its newest `spanMs`, by the offsets of their topic; null
- * for an empty topic. Throws a ServiceError.
+ * Returns how many scores a fleet gets in a millisecond of its newest `spanMs`; null for an empty topic. The broker is
+ * not asked for the offset of a time: markers of transactions have the time of its clock, which is far ahead of the
+ * scores of a backlog, and it stops at the first one. Throws a ServiceError.
  */
 export async function scoresPerMs(connection: KafkaConnection, topic: string, spanMs: number): Promise<number | null> {
   const doing = `counting the scores of ${topic}`;
-  const ends = await asAdmin(connection, doing, (admin) => admin.fetchTopicOffsets(topic));
-  // The longest ones: the keys of any single partition may be gone.
-  const longest = ends.toSorted((one, other) => Number(other.high) - Number(one.high)).slice(0, TAILS_READ);
+  const kept = (await asAdmin(connection, doing, (admin) => admin.fetchTopicOffsets(topic)))
+    .map(({ partition, low, high }) => ({ partition, start: Number(low), offsets: Number(high) - Number(low) }))
+    .sort((one, other) => other.offsets - one.offsets);
+  const longest = kept.slice(0, TAILS_READ);
   const tails = await Promise.all(
-    longest.map(({ partition }) => readTail(connection, { topic, partition, recordsMax: 1 })),
+    longest.map(({ partition }) => readTail(connection, { topic, partition, recordsMax: COUNTED })),
   );
-  const newestMs = Math.max(...tails.flat().map(({ timestampMs }) => timestampMs));
-  if (!Number.isFinite(newestMs)) return null;
-  const sinceMs = newestMs - spanMs + 1;
-  const begins = await asAdmin(connection, doing, (admin) => admin.fetchTopicOffsetsByTimestamp(topic, sinceMs));
-  const beginOf = new Map(begins.map((begin) => [begin.partition, Number(begin.offset)]));
-  const scores = ends.reduce((sum, end) => sum + Math.max(0, Number(end.high) - beginOf.get(end.partition)!), 0);
-  return scores / spanMs;
+  const sinceMs = newestOf(tails.flat()) - spanMs + 1;
+  if (!Number.isFinite(sinceMs)) return null;
+  const counts = await withCluster(connection, { topics: [topic], doing }, (cluster) => {
+    const counting = tails.map((tail, i) => countSince(tail, sinceMs, { cluster, topic, start: longest[i].start }));
+    return Promise.all(counting);
+  });
+  const share = sum(longest.map(({ offsets }) => offsets)) / sum(kept.map(({ offsets }) => offsets));
+  return sum(counts) / share / spanMs;
+}
+
+/** Returns how many of the newest scores of a partition are as new as `sinceMs`. Their times almost ascend. */
+async function countSince(
+  tail: readonly TopicRecord[],
+  sinceMs: number,
+  { cluster, topic, start }: { readonly cluster: Cluster; readonly topic: string; readonly start: number },
+): Promise<number> {
+  const counted = tail.filter(({ timestampMs }) => timestampMs >= sinceMs).length;
+  if (tail.length < COUNTED || newestOf(tail.slice(0, READ_AT_ONCE)) < sinceMs) return counted;
+  const [{ partition, offset: first }, last] = [tail[0], tail.at(-1)!];
+  const isNew = (from: number) => timeAt(cluster, { topic, partition, from, end: first }).then((ms) => ms >= sinceMs);
+  let [older, newer] = [Math.max(start, first - COUNTED), first];
+  while (older > start && (await isNew(older))) {
+    newer = older;
+    older = Math.max(start, first - 4 * (first - older));
+  }
+  if (older === start && (await isNew(start))) return last.offset - start + 1;
+  while (newer - older > INACCURACY * (last.offset - newer)) {
+    const middle = (older + newer) >> 1;
+    if (await isNew(middle)) newer = middle;
+    else older = middle;
+  }
+  return last.offset - newer + 1;
+}
+
+/** Newest time of some records from an offset on. Markers and aborted records have offsets, too. */
+async function timeAt(cluster: Cluster, range: PartitionRange): Promise<number> {
+  let newestMs = Number.NEGATIVE_INFINITY;
+  for (let width = READ_AT_ONCE; !Number.isFinite(newestMs); width *= 4) {
+    const end = Math.min(range.end, range.from + width);
+    await readPartition(cluster, { ...range, end, bytesMax: 1 }, (_, timestampMs) => {
+      newestMs = Math.max(newestMs, timestampMs);
+    });
+    if (end === range.end) break;
+  }
+  return newestMs;
+}
+
+function newestOf(records: readonly TopicRecord[]): number {
+  return records.reduce((newest, { timestampMs }) => Math.max(newest, timestampMs), Number.NEGATIVE_INFINITY);
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }
