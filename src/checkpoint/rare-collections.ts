@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { discardChunks } from './window-records.ts';
 
 /** A flag of V8 that is off unless it is set. */
 export const COUNTED_BUFFERS = 'external-memory-accounted-in-global-limit';
@@ -16,6 +17,9 @@ export async function withRareCollections<T>(work: () => Promise<T>): Promise<T>
   try {
     return await work();
   } finally {
-    if (--running === 0) setFlagsFromString(`--no-${COUNTED_BUFFERS}`);
+    if (--running === 0) {
+      setFlagsFromString(`--no-${COUNTED_BUFFERS}`);
+      discardChunks();
+    }
   }
 }

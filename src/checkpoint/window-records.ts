@@ -18,6 +18,8 @@ const [CHUNK_BYTES, IDS_BYTES] = [1024 * 1024, 64 * 1024];
 /** Precedes each value: its length, and the room that it has. */
 const HEADER_BYTES = 8;
 const [SLASH, ZERO] = [...Buffer.from('/0')];
+/** Chunks of restores that have ended, for those that follow: new memory would cost as much as all that is copied. */
+const freeChunks: Buffer[] = [];
 const TABLE_LENGTH = 1_024;
 const NO_PLACE = -1;
 
@@ -100,7 +102,10 @@ export class WindowRecords {
   release(): void {
     this.#series.length = 0;
     this.#table = new Int32Array(TABLE_LENGTH);
-    for (const { bytes } of this.#chunks.splice(0)) discard(bytes);
+    for (const { bytes } of this.#chunks.splice(0)) {
+      if (bytes.length === CHUNK_BYTES) freeChunks.push(bytes);
+      else discard(bytes);
+    }
     this.#count(-this.#bytes);
   }
 
@@ -166,7 +171,8 @@ export class WindowRecords {
     const bytesNeeded = HEADER_BYTES + value.length;
     let chunk = this.#chunks.at(-1);
     if (chunk === undefined || chunk.length + bytesNeeded > chunk.bytes.length) {
-      const bytes = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, bytesNeeded));
+      const free = bytesNeeded > CHUNK_BYTES ? undefined : freeChunks.pop();
+      const bytes = free ?? Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, bytesNeeded));
       chunk = { bytes, reader: new StateReader(bytes), length: 0 };
       this.#chunks.push(chunk);
     }
@@ -183,6 +189,11 @@ export class WindowRecords {
     this.#bytes += bytes;
     this.#budget.bytes += bytes;
   }
+}
+
+/** Returns the memory to the system once no restore follows. */
+export function discardChunks(): void {
+  for (const bytes of freeChunks.splice(0)) discard(bytes);
 }
 
 /** Slot of a key `w/SLOT/SERIES`, and where the id of the series begins. */

@@ -8,7 +8,7 @@ import { topicIdOf } from './cluster/leader.ts';
 import { type Backoff, retryWithBackoff, unlessAborted } from './cluster/retry.ts';
 import type { SharedLink } from './cluster/shared-link.ts';
 import type { LeaderEpochs } from './fetch/leader-epochs.ts';
-import { readPartition, settledRange, stableRange } from './fetch/partition-reader.ts';
+import { copyPartition, readPartition, settledRange, stableRange } from './fetch/partition-reader.ts';
 import { type CommittedOffset, fetchCommittedOffset } from './produce/committed-offset.ts';
 import { fenceTransactionalProducer, type TransactionalProducer } from './produce/transactional-producer.ts';
 import type { Cluster } from './protocol/cluster.ts';
@@ -240,13 +240,7 @@ function createSession(
       exclusively(`the first records of partition ${partition} were read`, async () => {
         const { start, end } = await stableRange(link.cluster, topic, partition);
         const range = { topic, partition, from: Math.max(start, offset), end: Math.min(end, offset + span) };
-        const records: InputRecord[] = [];
-        await readPartition(link.cluster, range, (at, timestampMs, key, value, readHeaders) => {
-          const copy = (bytes: Buffer | null) => bytes && Buffer.from(bytes);
-          const headers = readHeaders().map(([name, bytes]) => [name, copy(bytes)] as const);
-          records.push({ partition, offset: at, timestampMs, key: copy(key), value: copy(value), headers });
-        });
-        return records;
+        return copyPartition(link.cluster, range);
       }),
     readChangelog: (onRecord, onProgress) =>
       exclusively(`the changelog of partition ${partition} was read`, async () => {

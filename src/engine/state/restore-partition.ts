@@ -93,12 +93,14 @@ export async function restorePartition(
   state: PartitionState,
   detectors: DetectorLookup,
 ): Promise<Restored> {
-  const windows = new WindowRecords(detectors.windowBudget);
-  try {
-    return await withRareCollections(() => restoreWith(windows, { session, state, detectors }));
-  } finally {
-    windows.release();
-  }
+  return withRareCollections(async () => {
+    const windows = new WindowRecords(detectors.windowBudget);
+    try {
+      return await restoreWith(windows, { session, state, detectors });
+    } finally {
+      windows.release();
+    }
+  });
 }
 
 interface Restoring {

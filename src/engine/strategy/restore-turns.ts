@@ -1,7 +1,10 @@
+import { unlessAborted } from '../../kafka/cluster/retry.ts';
+
 /** Turn of one partition. */
 interface RestoreTurn {
   /** Resolves once it is its turn, which lasts until `end`. Rejects with the signal's reason. */
   take(signal: AbortSignal): Promise<void>;
+  /** Also if the turn was never taken, or is waited for. */
   end(): void;
 }
 
@@ -10,47 +13,22 @@ interface RestoreTurn {
  * all open states, which together would be more memory than the states.
  */
 export class RestoreTurns {
-  #isTaken = false;
-  readonly #waiting: (() => void)[] = [];
+  /** Resolves when all turns that were asked for have ended. */
+  #ended = Promise.resolve();
 
   open(): RestoreTurn {
-    let [isOwn, isEnded] = [false, false];
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    let begun: Promise<void> | null = null;
     return {
       take: async (signal) => {
         signal.throwIfAborted();
-        if (isOwn) return;
-        if (this.#isTaken) await this.#wait(signal);
-        this.#isTaken = true;
-        // It may have ended before it learned that its turn has begun.
-        if (isEnded) this.#next();
-        else isOwn = true;
+        if (begun === null) {
+          begun = this.#ended;
+          this.#ended = begun.then(() => ended);
+        }
+        await unlessAborted(signal, begun);
       },
-      end: () => {
-        if (isOwn) this.#next();
-        [isOwn, isEnded] = [false, true];
-      },
+      end,
     };
-  }
-
-  /** Hands the turn over at once, so that no other work runs in between. */
-  #next(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#isTaken = false;
-    else next();
-  }
-
-  #wait(signal: AbortSignal): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const begin = () => {
-      signal.removeEventListener('abort', leave);
-      resolve();
-    };
-    const leave = () => {
-      this.#waiting.splice(this.#waiting.indexOf(begin), 1);
-      reject(signal.reason);
-    };
-    signal.addEventListener('abort', leave, { once: true });
-    this.#waiting.push(begin);
-    return promise;
   }
 }

@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KafkaConfig, SaslConfig } from '../../config/config.ts';
 import type { SocketFactory } from '../protocol/broker-connection.ts';
 import type { Broker, Cluster } from '../protocol/cluster.ts';
+import { framedSockets } from '../protocol/framed-sockets.ts';
 import { SharedConnections } from './connection-pool.ts';
 import { explainFailure } from './failure.ts';
 import { likelyAliveFirst, nameOf } from './given-up.ts';
-import { type Admin, createAdmin, createKafkajsLogger, defaultSocketFactory, KafkaCluster } from './kafkajs.ts';
+import { type Admin, createAdmin, createKafkajsLogger, KafkaCluster } from './kafkajs.ts';
 import { oauthLogin } from './oauth-login.ts';
 import { type ListConfigured, watchSilentBrokers } from './silent-brokers.ts';
 import { tlsOptions } from './tls-options.ts';
@@ -88,7 +89,7 @@ export function adminClient(connection: KafkaConnection): { readonly admin: Admi
 function makeCluster(connection: KafkaConnection, metadataMaxAge: number, isShared: boolean) {
   const { config, log, onThrottled = () => {} } = connection;
   const { clientId, tls, sasl } = config;
-  const sockets = trackSockets(connection.socketFactory ?? defaultSocketFactory());
+  const sockets = trackSockets(connection.socketFactory ?? framedSockets);
   const logger = createKafkajsLogger(log ? (text) => log('debug', text) : null);
   const cluster = new KafkaCluster({
     logger,

@@ -23,7 +23,6 @@ import { addressNamed } from './given-up.ts';
 const load = createRequire(import.meta.url);
 
 export type { Admin, ITopicConfig as TopicConfig } from 'kafkajs';
-
 export const TOPIC_RESOURCE = kafkajs.ConfigResourceTypes.TOPIC;
 
 interface KafkajsLogger {
@@ -38,8 +37,6 @@ export function createKafkajsLogger(log: ((text: string) => void) | null): Kafka
   const logCreator = () => (entry: LogEntry) => log?.(`kafkajs ${entry.namespace}: ${entry.log.message}`);
   return createLogger({ level: log === null ? kafkajs.logLevel.NOTHING : kafkajs.logLevel.INFO, logCreator });
 }
-
-export const defaultSocketFactory = load('kafkajs/src/network/socketFactory.js') as () => SocketFactory;
 
 const PROTOCOL_ERRORS = load('kafkajs/src/protocol/error.js') as { createErrorFromCode(code: number): Error };
 /** Types and texts of codes that are newer than kafkajs. */
@@ -68,18 +65,16 @@ interface ConnectionSettings extends BrokerPlace {
   readonly onThrottled: (ms: number) => void;
 }
 
-interface PushedRequest {
-  readonly entry: object;
-  readonly expectResponse: boolean;
-  readonly requestTimeout: number | null;
-  sendRequest(): void;
-}
-
 interface KafkajsQueue {
   readonly throttledUntil: number;
   readonly pending: readonly unknown[];
   scheduleCheckPendingRequests(): void;
-  push(request: PushedRequest): void;
+  push(request: {
+    readonly entry: object;
+    readonly expectResponse: boolean;
+    readonly requestTimeout: number | null;
+    sendRequest(): void;
+  }): void;
   maybeThrottle(ms: number): void;
 }
 
@@ -105,6 +100,7 @@ interface KafkajsConnection extends BrokerConnection {
   chunks: Buffer[];
   bytesBuffered: number;
   bytesNeeded: number;
+  processData(bytes: Buffer): void;
   connect(): Promise<boolean>;
   failIfNotConnected(): void;
   nextCorrelationId(): number;
@@ -148,6 +144,12 @@ class Connection extends KafkajsConnection {
       forget();
     });
     return this.#connecting;
+  }
+
+  /** kafkajs keeps the empty rest of a response, and would copy the next one behind it. */
+  override processData(bytes: Buffer): void {
+    if (this.bytesBuffered === 0) this.chunks = [];
+    super.processData(bytes);
   }
 
   /** As kafkajs does it, but a body with headroom is not copied. */
@@ -271,7 +273,6 @@ interface KafkajsCluster extends Cluster {
 }
 
 const READ_COMMITTED = 1;
-
 const KafkajsCluster = load('kafkajs/src/cluster/index.js') as new (of: object) => KafkajsCluster;
 
 export class KafkaCluster extends KafkajsCluster {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { SocketFactory } from '../protocol/broker-connection.ts';
+import { PART_ARRIVED } from '../protocol/framed-sockets.ts';
 import { type BrokerAddress, isRefused } from './given-up.ts';
 
 /** A connection that waits for the peer: to be opened, or for an answer. */
@@ -68,8 +69,9 @@ function noteAnswers(socket: Socket, tracked: TrackedSocket, opened: 'connect' |
   socket.once(opened, () => {
     tracked.sinceMs = null;
   });
-  socket.on('data', () => {
+  const noteAnswer = () => {
     tracked.sinceMs = null;
     tracked.answered = true;
-  });
+  };
+  socket.on('data', noteAnswer).on(PART_ARRIVED, noteAnswer);
 }

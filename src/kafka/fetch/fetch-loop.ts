@@ -1,4 +1,5 @@
 import { endOffset } from '../batch/record-batch-decoder.ts';
+import { giveBackBatch } from '../batch/reused-bytes.ts';
 import type { ClusterLink } from '../cluster/connection.ts';
 import { explainFailure, protocolErrorType } from '../cluster/failure.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
@@ -164,6 +165,8 @@ export class FetchLoop {
         this.#reconnectMs = RECONNECT_MS_MIN;
         this.#handlers.onConnection(null);
         for (const fetched of partitions) await this.#receive(link, sent.get(fetched.partition), fetched);
+        // All of them are in one response, and nothing refers to it any more.
+        if (partitions.length > 0) giveBackBatch(partitions[0].records);
       }
     } catch (error) {
       if (broker !== null) link.dropBroker(broker);

@@ -1,13 +1,18 @@
 import { ServiceError } from '../../ops/service-error.ts';
 import { decodeRecords, endOffset, type RecordSink } from '../batch/record-batch-decoder.ts';
+import type { RecordHeaders } from '../batch/records.ts';
+import { giveBackBatch } from '../batch/reused-bytes.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { isLeaderChange, leaderEpochOf, leaderOf, retryOnLeaderChange } from '../cluster/leader.ts';
 import { type Backoff, retryWithBackoff } from '../cluster/retry.ts';
 import type { Cluster } from '../protocol/cluster.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
 
-/** More would are in memory of every partition that is restored, or waits for that. */
-const BYTES_MAX = 2 * 1024 * 1024;
+/**
+ * More would be in memory of every partition that is restored, or waits for that. With what surrounds the records a
+ * response fills 2 MiB.
+ */
+const BYTES_MAX = 2 * 1024 * 1024 - 4096;
 /**
  * After this many empty responses in a row below the end nothing is left to read: compaction removed the last records.
  */
@@ -88,7 +93,8 @@ export interface PartitionRange {
 
 /**
  * Reads the committed records of a range without a consumer group. The next fetch is in flight while a response is
- * decoded. Keys and values are views of the response. Throws kafkajs's errors.
+ * decoded. Keys and values are views of the response, whose bytes are used again behind them: copy what is kept. Throws
+ * kafkajs's errors.
  */
 export async function readPartition(
   cluster: Cluster,
@@ -125,6 +131,29 @@ export async function readPartition(
     pending = fetchNext();
     // It is awaited in the next iteration. When decoding throws before, its failure does not matter.
     pending?.catch(() => undefined);
-    if (fetched !== null) decodeRecords(fetched.records, { fromOffset, aborted: fetched.aborted }, stopAtEnd);
+    if (fetched === null) continue;
+    decodeRecords(fetched.records, { fromOffset, aborted: fetched.aborted }, stopAtEnd);
+    giveBackBatch(fetched.records);
   }
+}
+
+export interface TopicRecord {
+  readonly partition: number;
+  readonly offset: number;
+  readonly timestampMs: number;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: RecordHeaders;
+}
+
+/** The committed records of a range, as copies. */
+export async function copyPartition(cluster: Cluster, range: PartitionRange): Promise<TopicRecord[]> {
+  const { partition } = range;
+  const records: TopicRecord[] = [];
+  const copy = (bytes: Buffer | null) => bytes && Buffer.from(bytes);
+  await readPartition(cluster, range, (offset, timestampMs, key, value, readHeaders) => {
+    const headers = readHeaders().map(([name, bytes]) => [name, copy(bytes)] as const);
+    records.push({ partition, offset, timestampMs, key: copy(key), value: copy(value), headers });
+  });
+  return records;
 }

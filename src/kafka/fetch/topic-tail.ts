@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeRecords, endOffset } from '../batch/record-batch-decoder.ts';
-import type { RecordHeaders } from '../batch/records.ts';
 import { type ClusterLink, type KafkaConnection, linkCluster, withCluster } from '../cluster/connection.ts';
 import { explainFailure } from '../cluster/failure.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
@@ -8,17 +7,10 @@ import { leaderEpochOf, leaderOf, refreshLeaders } from '../cluster/leader.ts';
 import type { Cluster } from '../protocol/cluster.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
 import { isRecreated } from './out-of-range.ts';
-import { type PartitionRange, readPartition, stableRange } from './partition-reader.ts';
+import { copyPartition, stableRange, type TopicRecord } from './partition-reader.ts';
 import { beginAnew, locate, type MovingPlace, placeNow, startPlace, type TailPlace, truncate } from './tail-place.ts';
 
-export interface TopicRecord {
-  readonly partition: number;
-  readonly offset: number;
-  readonly timestampMs: number;
-  readonly key: Buffer | null;
-  readonly value: Buffer | null;
-  readonly headers: RecordHeaders;
-}
+export type { TopicRecord };
 
 const LIMITS: FetchLimits = { waitMsMax: 250, partitionBytesMax: 1024 * 1024, responseBytesMax: 8 * 1024 * 1024 };
 /** After a failure leaders may have moved: so often in a row new metadata are tried before new connections. */
@@ -123,7 +115,7 @@ export function readTail(
     // Transaction markers and compacted records have offsets too. Widen the range until there are enough records.
     for (let span = recordsMax + 16; ; span *= 4) {
       const from = Math.max(start, end - span);
-      const records = await readRange(cluster, { topic, partition, from, end });
+      const records = await copyPartition(cluster, { topic, partition, from, end });
       if (from === start || records.length >= recordsMax) {
         return records.slice(Math.max(0, records.length - recordsMax));
       }
@@ -146,19 +138,10 @@ export function readWholeTopic(
       const { start, end } = await stableRange(cluster, topic, partition);
       for (let from = start; from < end; from += RANGE_OFFSETS) {
         const range = { topic, partition, from, end: Math.min(end, from + RANGE_OFFSETS) };
-        await onRecords(await readRange(cluster, range), partitions.length);
+        await onRecords(await copyPartition(cluster, range), partitions.length);
       }
     }
   });
-}
-
-async function readRange(cluster: Cluster, range: PartitionRange): Promise<TopicRecord[]> {
-  const { partition } = range;
-  const records: TopicRecord[] = [];
-  await readPartition(cluster, range, (offset, timestampMs, key, value, headers) => {
-    records.push({ partition, offset, timestampMs, key, value, headers: headers() });
-  });
-  return records;
 }
 
 interface FetchedRecords {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeRecordBatch } from '../../../../src/kafka/batch/record-batch-encoder.ts';
+import { takeBatch } from '../../../../src/kafka/batch/reused-bytes.ts';
 import type { FetchedTopic } from '../../../../src/kafka/fetch/fetch.ts';
-import { readPartition } from '../../../../src/kafka/fetch/partition-reader.ts';
+import { copyPartition, readPartition } from '../../../../src/kafka/fetch/partition-reader.ts';
 import type { Cluster } from '../../../../src/kafka/protocol/cluster.ts';
 
 const noIdentity = { producerId: -1, producerEpoch: 0, firstSequence: 0, transactional: false };
@@ -47,4 +48,14 @@ test('a new leader that does not know the last stable offset yet is waited for: 
 test('records that compaction removed at the end are not waited for', async () => {
   const cluster = clusterAnswering({ records: two, stableOffset: 9 }, { records: NOTHING, stableOffset: 9 });
   assert.deepEqual(await keysRead(cluster, 9), ['a', 'b']);
+});
+
+test('the bytes of a response are used again once it is read, and copies are not affected', async () => {
+  const large = encodeRecordBatch([{ key: null, value: Buffer.alloc(100_000, 1) }], noIdentity, 0);
+  const records = takeBatch(large.length);
+  large.copy(records);
+  const range = { topic: 'changelog', partition: 0, from: 0, end: 1 };
+  const [copied] = await copyPartition(clusterAnswering({ records, stableOffset: 1 }), range);
+  assert.equal(takeBatch(large.length).fill(2).buffer, records.buffer);
+  assert.deepEqual(copied.value, Buffer.alloc(100_000, 1));
 });
