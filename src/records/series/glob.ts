@@ -27,28 +27,26 @@ function partOf(letter: string): GlobPart {
 
 /** Matches what any of these globs matches. */
 export function partsPattern(globs: readonly (readonly GlobPart[])[]): TextPattern {
-  return {
-    test(text) {
-      const letters = [...text];
-      return globs.some((glob) => matchesGlob(glob, letters));
-    },
-  };
+  return { test: (text) => globs.some((glob) => matchesGlob(glob, text)) };
 }
 
 /** Greedy: of all runs only the last one ever has to take more. */
-function matchesGlob(glob: readonly GlobPart[], letters: readonly string[]): boolean {
+function matchesGlob(glob: readonly GlobPart[], text: string): boolean {
   let [at, from] = [0, 0];
   let run = -1;
-  for (let i = 0; i < letters.length; ) {
-    if (glob[at] === RUN) {
-      run = at++;
-      from = i;
-    } else if (at < glob.length && (glob[at] === ANY || glob[at] === letters[i])) {
+  for (let i = 0; i < text.length; ) {
+    const part = glob[at];
+    const units = text.codePointAt(i)! > 0xffff ? 2 : 1;
+    if (part === RUN) {
+      if (++at === glob.length) return true;
+      [run, from] = [at - 1, i];
+    } else if (part === ANY || (part?.length === units && text.startsWith(part, i))) {
       at++;
-      i++;
+      i += units;
     } else if (run >= 0) {
       at = run + 1;
-      i = ++from;
+      from += text.codePointAt(from)! > 0xffff ? 2 : 1;
+      i = from;
     } else return false;
   }
   while (glob[at] === RUN) at++;
