@@ -14,6 +14,7 @@ import { type LocalKafka, startKafka } from '../../../src/demo/local-kafka/kafka
 import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
 import { faultedWorkers } from '../../fault/cluster/faulted-workers.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
+import { removeMembers } from '../../fixture/kafka/group-progress.ts';
 import { until } from '../../fixture/until.ts';
 import type { Figures } from '../bench.ts';
 import { startChild } from '../child.ts';
@@ -130,7 +131,7 @@ async function feed(connection: KafkaConnection, kafka: LocalKafka, options: Opt
     ...imageMalloc(),
   };
   const startedMs = Date.now();
-  const workers = faultedWorkers({ count: options.workers, folder: logs, detectorsFile, env });
+  const workers = faultedWorkers({ count: options.workers, folder: logs, detectorsFile, env, isStatic: true });
   workers.startAll();
   const startWatch = (part: Part) => {
     if (part === 'incident') return startIncidentWatch(connection, { folder: logs, env });
@@ -184,6 +185,8 @@ async function feed(connection: KafkaConnection, kafka: LocalKafka, options: Opt
     return all;
   } finally {
     await workers.stopAll();
+    // Otherwise the group would wait for them in the next part.
+    await removeMembers(connection, { groupIds: [GROUP] });
   }
 }
 

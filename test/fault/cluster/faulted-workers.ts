@@ -25,10 +25,12 @@ export interface WorkersOptions {
   readonly folder: string;
   readonly detectorsFile: string;
   readonly env: Readonly<Record<string, string>>;
+  /** True: they are static members of their group, and one that was replaced keeps its partitions. */
+  readonly isStatic?: boolean;
 }
 
 /** Workers as users run them. Their output goes to files in the folder. */
-export function faultedWorkers({ count, folder, detectorsFile, env }: WorkersOptions): FaultedWorkers {
+export function faultedWorkers({ count, folder, detectorsFile, env, isStatic }: WorkersOptions): FaultedWorkers {
   const children: ChildProcess[] = [];
   const wanted = new Set<ChildProcess>();
   const crashes: string[] = [];
@@ -36,9 +38,10 @@ export function faultedWorkers({ count, folder, detectorsFile, env }: WorkersOpt
   const start = (at: number) => {
     const logFile = join(folder, `worker-${started++}.log`);
     const log = openSync(logFile, 'w');
+    const instance = isStatic ? { KAFKA_GROUP_INSTANCE_ID: `worker-${at}` } : {};
     const child = spawn(process.execPath, [PROGRAM, 'worker', '--detectors', detectorsFile], {
       cwd: folder,
-      env: programEnvironment({ OPS_PORT: '0', INFERENCE_THREADS: '1', ...env }),
+      env: programEnvironment({ OPS_PORT: '0', INFERENCE_THREADS: '1', ...instance, ...env }),
       stdio: ['ignore', log, log],
     });
     closeSync(log);
