@@ -92,7 +92,8 @@ export function writeArrivals(writer: StateWriter, arrivals: ArrivalState, isCha
   const isBehind = lastSeenMs !== Number.NEGATIVE_INFINITY;
   const isQueued = queued !== null && queued.length > 0;
   const flags = (silent ? SILENT_FLAG : 0) | (isBehind ? BEHIND_FLAG : 0) | (isQueued ? QUEUED_FLAG : 0);
-  const waiting = [...unconfirmed, ...outOfOrder, ...(isQueued ? queued : [])];
+  const isWaiting = isQueued || unconfirmed.length + outOfOrder.length > 0;
+  const waiting = isWaiting ? [...unconfirmed, ...outOfOrder, ...(queued ?? [])] : NO_RECORDS;
   const hasExtras = waiting.some(({ extras }) => extras !== undefined);
   writer.number(arrivedMs);
   const more = (steps === null ? 0 : STEPS_FLAG) | (replicas === null ? 0 : REPLICAS_FLAG);

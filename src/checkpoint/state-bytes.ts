@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { endianness } from 'node:os';
 import { ServiceError } from '../ops/service-error.ts';
+import { NUMBER_BYTES_MAX, NUMBER_TAGS, putNumber } from './number-bytes.ts';
 
 /**
  * Version of every record that is written to the changelog. Open states of the versions listed here are read and
@@ -82,10 +83,8 @@ const INITIAL_BYTES = 64 * 1024;
 /** Length that represents null. */
 const NO_BLOB = 0xffffffff;
 
-/** First bytes of numbers. Smaller ones are the number itself. */
-const NUMBER_TAGS = { notANumber: 0xf8, minusInfinity: 0xf9, u16: 0xfa, u32: 0xfb, u48: 0xfc, f32: 0xfd, f64: 0xfe };
-const SMALL_NUMBER_MAX = NUMBER_TAGS.notANumber - 1;
-const U48_MAX = 2 ** 48 - 1;
+/** Longer texts are written by the Buffer. */
+const SHORT_TEXT = 128;
 
 /** Writes little-endian numbers and texts. NaN has one pattern: that of the engine depends on how hot the code is. */
 export class StateWriter {
@@ -133,42 +132,37 @@ export class StateWriter {
 
   /** Any number, exactly: 1 byte where it is small and whole, 9 at most. */
   number(value: number): void {
-    this.#reserve(9);
-    if (value >= 0 && value <= U48_MAX && Math.trunc(value) === value && !Object.is(value, -0)) {
-      this.#whole(value);
-    } else if (Number.isNaN(value)) this.#bytes[this.length++] = NUMBER_TAGS.notANumber;
-    else if (value === Number.NEGATIVE_INFINITY) this.#bytes[this.length++] = NUMBER_TAGS.minusInfinity;
-    else if (Math.fround(value) === value) {
-      this.#bytes[this.length++] = NUMBER_TAGS.f32;
-      this.f32(value);
-    } else {
-      this.#bytes[this.length++] = NUMBER_TAGS.f64;
-      this.f64(value);
-    }
+    this.#reserve(NUMBER_BYTES_MAX);
+    this.length = putNumber(this.#view, this.length, value);
   }
 
-  #whole(value: number): void {
-    if (value <= SMALL_NUMBER_MAX) this.#bytes[this.length++] = value;
-    else if (value <= 0xffff) {
-      this.#bytes[this.length++] = NUMBER_TAGS.u16;
-      this.#view.setUint16(this.length, value, true);
-      this.length += 2;
-    } else if (value <= 0xffffffff) {
-      this.#bytes[this.length++] = NUMBER_TAGS.u32;
-      this.u32(value);
-    } else {
-      this.#bytes[this.length++] = NUMBER_TAGS.u48;
-      this.#bytes.writeUIntLE(value, this.length, 6);
-      this.length += 6;
-    }
+  /** The numbers at these places behind `start`, one after the other. */
+  numbers(source: Float64Array | Float32Array, start: number, places: readonly number[]): void {
+    this.#reserve(NUMBER_BYTES_MAX * places.length);
+    let { length } = this;
+    for (const place of places) length = putNumber(this.#view, length, source[start + place]);
+    this.length = length;
   }
 
   /** At most 64 KiB of UTF-8. */
   text(value: string): void {
     this.#reserve(2 + value.length * 3);
-    const written = this.#bytes.write(value, this.length + 2);
+    const start = this.length + 2;
+    const written = this.#ascii(value, start) ? value.length : this.#bytes.write(value, start);
     this.#view.setUint16(this.length, written, true);
-    this.length += 2 + written;
+    this.length = start + written;
+  }
+
+  /** Returns false if a text is long, or not ASCII. A call of Buffer takes longer for short ones. */
+  #ascii(value: string, start: number): boolean {
+    const { length } = value;
+    if (length > SHORT_TEXT) return false;
+    for (let i = 0; i < length; i++) {
+      const code = value.charCodeAt(i);
+      if (code > 0x7f) return false;
+      this.#bytes[start + i] = code;
+    }
+    return true;
   }
 
   bytes(value: Buffer): void {

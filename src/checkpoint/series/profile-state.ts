@@ -78,8 +78,8 @@ export function readProfileChange(reader: StateReader, state: ProfileState | nul
 }
 
 function writeRows(writer: StateWriter, { doubles, doubleStart, floats, floatStart }: ProfileState): void {
-  for (const at of ROW_DOUBLES) writer.number(doubles[doubleStart + at]);
-  for (const at of ROW_FLOATS) writer.number(floats[floatStart + at]);
+  writer.numbers(doubles, doubleStart, ROW_DOUBLES);
+  writer.numbers(floats, floatStart, ROW_FLOATS);
 }
 
 function readRows(reader: StateReader, state: ProfileState | null): void {

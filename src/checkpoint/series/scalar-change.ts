@@ -25,6 +25,12 @@ const OF_ONE_ROW = OF_ROWS.filter(
     !isOf(scalar, SCALARS.precision, PRECISION_STATE.count) &&
     scalar !== BEFORE_PREVIOUS,
 );
+const isPlain = (scalar: number) => scalar < SCALARS.termSquares;
+/** Graded: of series with alarms. */
+const CHANGED = {
+  graded: { ofRows: OF_ROWS, ofOneRow: OF_ONE_ROW },
+  plain: { ofRows: OF_ROWS.filter(isPlain), ofOneRow: OF_ONE_ROW.filter(isPlain) },
+};
 
 /** Writes the values of positions from `written` on: of one row its value as it came, of more their distances. */
 export function writeValues(writer: StateWriter, { positions, rings }: SeriesDetector, written: number): void {
@@ -50,9 +56,8 @@ export function readValues(reader: StateReader, { positions, rings }: SeriesDete
 /** Writes the scalars that changed with the rows from `written` on. */
 export function writeScalarChange(writer: StateWriter, detector: SeriesDetector, written: number): void {
   const { positions, rings, layout } = detector;
-  for (const scalar of positions === written + 1 ? OF_ONE_ROW : OF_ROWS) {
-    if (scalar < layout.scalars) writer.number(rings.scalar(scalar));
-  }
+  const changed = CHANGED[layout.isGraded ? 'graded' : 'plain'];
+  writer.numbers(rings.doubles, rings.doubleStart, positions === written + 1 ? changed.ofOneRow : changed.ofRows);
   if (!layout.isGraded) return;
   for (let term = 0; term < TERMS; term++) writer.number(positions - rings.scalar(SCALARS.termRows + term));
   if (wasSeeded(detector, written)) writer.number(rings.scalar(SCALARS.innovationMax));

@@ -22,8 +22,24 @@ test('every number is read as it was written, to the last bit', () => {
   const number = fc.oneof(fc.double(), fc.maxSafeInteger(), fc.constantFrom(...edges, Number.NaN, -Infinity, Infinity));
   fc.assert(
     fc.property(fc.array(number), (numbers) => {
-      const reader = new StateReader(written(numbers));
+      const bytes = written(numbers);
+      const writer = new StateWriter();
+      writer.numbers(Float64Array.from([0, ...numbers]), 1, [...numbers.keys()]);
+      assert.deepEqual(writer.drain(), bytes);
+      const reader = new StateReader(bytes);
       for (const expected of numbers) assert.ok(Object.is(reader.number(), expected), `${expected}`);
+      assert.ok(reader.done);
+    }),
+  );
+});
+
+test('texts of every script and length are read as they were written', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 200 })), (texts) => {
+      const writer = new StateWriter();
+      for (const text of texts) writer.text(text);
+      const reader = new StateReader(writer.drain());
+      for (const expected of texts) assert.equal(reader.text(), expected);
       assert.ok(reader.done);
     }),
   );
