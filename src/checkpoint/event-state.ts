@@ -1,7 +1,7 @@
 import type { KeptTracker } from '../detection/event/event-tracker.ts';
 import type { Habit } from '../detection/event/open/habits.ts';
 import { keptEvent, type OpenEvent } from '../detection/event/open/open-event.ts';
-import type { StateReader, StateWriter } from './state-bytes.ts';
+import type { StateReader } from './state-bytes.ts';
 
 /**
  * What is kept of a unit's events: mostly nothing. It comes first in an open state, so that an open event can be read,
@@ -15,7 +15,8 @@ export interface EventState extends KeptTracker {
 }
 
 export interface KeptEvents {
-  state(): EventState | null;
+  /** By `eventStateText`. */
+  readonly stateText: string;
   resume(state: EventState | null): void;
 }
 
@@ -23,16 +24,11 @@ export interface KeptEvents {
 const NO_TEXT = Buffer.alloc(2);
 
 /** Every observation of a series that had an event writes this text: nulls are omitted, habits are tuples. */
-export function writeEventState(writer: StateWriter, state: EventState | null): void {
-  if (state === null) {
-    writer.text('');
-    return;
-  }
+export function eventStateText(state: EventState | null): string {
+  if (state === null) return '';
   const { habits = [], ...rest } = state;
   const known = Object.entries(rest).filter(([, value]) => value !== null);
-  writer.text(
-    JSON.stringify({ ...Object.fromEntries(known), ...(habits.length > 0 && { habits: habits.map(tuple) }) }),
-  );
+  return JSON.stringify({ ...Object.fromEntries(known), ...(habits.length > 0 && { habits: habits.map(tuple) }) });
 }
 
 type HabitTuple = readonly [

@@ -4,7 +4,7 @@ import type { GroupDetector } from '../detection/series/group-detector.ts';
 import type { RestartReason } from '../records/score-record.ts';
 import { type ArrivalState, readArrivals, writeArrivals } from './arrival-state.ts';
 import { type ChangelogSeries, readPhasedPositions, writePhasedPositions } from './changelog-series.ts';
-import { type KeptEvents, readEventState, writeEventState } from './event-state.ts';
+import { type KeptEvents, readEventState } from './event-state.ts';
 import {
   type GroupChanges,
   keepPending,
@@ -201,7 +201,7 @@ export function readGroupChange(reader: StateReader, group: GroupState): void {
 }
 
 function writeHead(writer: StateWriter, group: GroupState, isChange: boolean): void {
-  writeEventState(writer, group.events.state());
+  writer.text(group.events.stateText);
   writer.number(group.originMs);
   writer.number(group.newest);
   writer.number(group.newestOffset);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ArrivalState, readArrivals, writeArrivals } from '../arrival-state.ts';
 import type { ChangelogSeries } from '../changelog-series.ts';
-import { type KeptEvents, readEventState, writeEventState } from '../event-state.ts';
+import { type KeptEvents, readEventState } from '../event-state.ts';
 import { CHANGE_ENTRY, SERIES_ENTRY, STATE_FORMAT, type StateReader, type StateWriter } from '../state-bytes.ts';
 import {
   isChangeOf,
@@ -63,7 +63,7 @@ export function readSeriesChange(reader: StateReader, state: SeriesState): void 
 }
 
 function writeHead(writer: StateWriter, state: SeriesState, isChange: boolean): void {
-  writeEventState(writer, state.events.state());
+  writer.text(state.events.stateText);
   writer.number(state.startOffset);
   writer.number(state.originMs);
   writer.number(state.newestOffset);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EventState } from '../../checkpoint/event-state.ts';
+import { type EventState, eventStateText } from '../../checkpoint/event-state.ts';
 import { conclude, revise } from '../../detection/event/event-revision.ts';
 import { EventTracker, mayMatter, NOTHING_KEPT } from '../../detection/event/event-tracker.ts';
 import type { EventRow, EventSubject } from '../../detection/event/open/event-row.ts';
@@ -34,6 +34,8 @@ export interface HeldEvents {
   silence: OpenEvent | null;
   /** Newest offset so far: a record that was held back is older than those before it. */
   newestOffset: number;
+  /** Their state as it was written last; null once it has changed. Most rows write it, and few change it. */
+  stateText: string | null;
 }
 
 /** The events of a unit. It is a view of what its owner holds, and kept by none. */
@@ -42,6 +44,13 @@ export class UnitEvents {
 
   constructor(owner: EventOwner) {
     this.#owner = owner;
+  }
+
+  /** Every change of what is held begins with it. */
+  #changed(): HeldEvents {
+    this.#owner.heldEvents ??= noEvents();
+    this.#owner.heldEvents.stateText = null;
+    return this.#owner.heldEvents;
   }
 
   /** Mean length of a time step. */
@@ -57,8 +66,7 @@ export class UnitEvents {
 
   /** @param key of the scores */
   track(row: EventRow, key: Buffer | null, sink: ScoreSink): void {
-    this.#owner.heldEvents ??= noEvents();
-    const events = this.#owner.heldEvents;
+    const events = this.#changed();
     events.tracker ??= new EventTracker(subjectOf(this.#owner));
     events.key = key;
     for (const event of events.tracker.track(row)) publish(events, event, { offset: row.offset, sink });
@@ -67,8 +75,8 @@ export class UnitEvents {
 
   /** The unit ends, or starts over. */
   close(reason: CloseReason, { timestampMs, offset }: UnitMoment, sink: ScoreSink): void {
-    const events = this.#owner.heldEvents;
-    if (events === null) return;
+    if (this.#owner.heldEvents === null) return;
+    const events = this.#changed();
     closeUnusual(events, reason, { timestampMs, offset }, sink);
     if (events.silence !== null) publish(events, conclude(events.silence, reason, timestampMs), { offset, sink });
     events.silence = null;
@@ -76,7 +84,7 @@ export class UnitEvents {
 
   /** The unit starts over after a gap. Where its silence was reported, it is not back before its next score. */
   startOver(at: UnitMoment, sink: ScoreSink): void {
-    if (this.#owner.heldEvents !== null) closeUnusual(this.#owner.heldEvents, 'silent', at, sink);
+    if (this.#owner.heldEvents !== null) closeUnusual(this.#changed(), 'silent', at, sink);
   }
 
   /** Drops events without closing them: they were never published. */
@@ -87,8 +95,7 @@ export class UnitEvents {
   /** The series has stopped, or a member of the group. Where all have, the event of unusual values ends. */
   fallSilent(at: StoppedMoment, sink: ScoreSink): void {
     const { key, group } = this.#owner;
-    this.#owner.heldEvents ??= noEvents();
-    const events = this.#owner.heldEvents;
+    const events = this.#changed();
     events.key ??= Buffer.from(group ?? key);
     if (at.allSilent) closeUnusual(events, 'silent', at, sink);
     const isFirst = events.silence === null;
@@ -109,18 +116,17 @@ export class UnitEvents {
 
   /** It sends again. */
   returned(at: UnitMoment & { readonly position: number }, sink: ScoreSink): void {
-    const events = this.#owner.heldEvents;
-    if (events === null || events.silence === null) return;
-    publish(events, concludeSilence(events.silence, at), { offset: at.offset, sink });
+    if (!this.isSilent) return;
+    const events = this.#changed();
+    publish(events, concludeSilence(events.silence!, at), { offset: at.offset, sink });
     events.silence = null;
   }
 
-  state(): EventState | null {
-    if (this.#owner.heldEvents === null) return null;
-    const { tracker, silence, key } = this.#owner.heldEvents;
-    const kept = tracker?.kept() ?? null;
-    if (kept === null && silence === null) return null;
-    return { ...NOTHING_KEPT, ...kept, silence, key: key?.toString('latin1') ?? null };
+  get stateText(): string {
+    const events = this.#owner.heldEvents;
+    if (events === null) return '';
+    events.stateText ??= eventStateText(stateOf(events));
+    return events.stateText;
   }
 
   resume(state: EventState | null): void {
@@ -138,7 +144,13 @@ export class UnitEvents {
 }
 
 function noEvents(): HeldEvents {
-  return { tracker: null, key: null, silence: null, newestOffset: -1 };
+  return { tracker: null, key: null, silence: null, newestOffset: -1, stateText: null };
+}
+
+function stateOf({ tracker, silence, key }: HeldEvents): EventState | null {
+  const kept = tracker?.kept() ?? null;
+  if (kept === null && silence === null) return null;
+  return { ...NOTHING_KEPT, ...kept, silence, key: key?.toString('latin1') ?? null };
 }
 
 function closeUnusual(
