@@ -1,3 +1,4 @@
+import { nthSmallest } from './nth-smallest.ts';
 import type { CalibrationMethod } from './settings.ts';
 
 /** Mean and variance of residuals under "normal". Variances are sample variances (ddof 1). */
@@ -17,6 +18,8 @@ export interface ResidualPlaces {
   readonly stepOf: (index: number) => number;
   /** 0..1: how much of a full context that forecast had. */
   readonly weightOf: (index: number) => number;
+  /** Places of the same settings are equal if their keys are; undefined: no others need to be. */
+  readonly key?: number | undefined;
 }
 
 /** Running sums of residuals, for calibration on the whole past in constant space. */
@@ -140,10 +143,13 @@ interface RobustOptions {
   readonly columns?: CalibrationColumns;
 }
 
-/** Buffers of a robust calibration. Its arrays hold until the next one. */
+/** Buffers of robust calibrations of series with the same settings. Its arrays hold until the next one. */
 export class CalibrationColumns {
   #present = new Float64Array(0);
-  #rows = rowsOf(0);
+  #counted = new Float64Array(0);
+  #steps = new Float64Array(0);
+  #weights = new Float64Array(0);
+  #key: number | undefined;
 
   /** The residuals that are not missing. */
   present(residuals: Float32Array): Float64Array {
@@ -154,16 +160,18 @@ export class CalibrationColumns {
     return present.subarray(0, count);
   }
 
-  rows(count: number): ReturnType<typeof rowsOf> {
-    if (this.#rows.counted.length < count) this.#rows = rowsOf(2 * count);
-    return this.#rows;
+  /** Room for so many residuals, with the step of the horizon and the weight of each. */
+  rows(count: number, { stepOf, weightOf, key }: ResidualPlaces) {
+    if (this.#counted.length < count) {
+      [this.#counted, this.#steps, this.#weights] = [0, 1, 2].map(() => new Float64Array(count));
+      this.#key = undefined;
+    }
+    if (key === undefined || key !== this.#key) {
+      for (let i = 0; i < this.#steps.length; i++) [this.#steps[i], this.#weights[i]] = [stepOf(i), weightOf(i)];
+      this.#key = key;
+    }
+    return { counted: this.#counted, steps: this.#steps, weights: this.#weights };
   }
-}
-
-/** Residuals that are not missing, the step of the horizon and the weight of each. */
-function rowsOf(capacity: number) {
-  const column = () => new Float64Array(capacity);
-  return { counted: column(), stepsOf: column(), weights: column() };
 }
 
 /**
@@ -173,7 +181,7 @@ function rowsOf(capacity: number) {
  */
 export function calibrateRobust(
   residuals: Float32Array,
-  { stepOf, weightOf }: ResidualPlaces,
+  places: ResidualPlaces,
   { floor, columns = new CalibrationColumns() }: RobustOptions,
 ): Calibration {
   const present = columns.present(residuals);
@@ -185,29 +193,26 @@ export function calibrateRobust(
   const bound = CLIP_DEVIATIONS * Math.max((high - low) / NORMAL_SPREAD, floor);
   const centre = low + (high - low) / 2;
   const [least, most] = [Math.fround(centre - bound), Math.fround(centre + bound)];
-  const { counted, stepsOf, weights } = columns.rows(samples);
+  const { counted, steps: stepOf, weights } = columns.rows(residuals.length, places);
   let weight = 0;
   let total = 0;
-  for (let i = 0, row = 0; i < residuals.length; i++) {
-    const residual = residuals[i];
-    if (Number.isNaN(residual)) continue;
-    const bounded = clipped(residual, least, most);
-    const w = weightOf(i);
-    counted[row] = bounded;
-    stepsOf[row] = stepOf(i);
-    weights[row++] = w;
-    weight += w;
-    total += w * bounded;
+  for (let i = 0; i < residuals.length; i++) {
+    const bounded = clipped(residuals[i], least, most);
+    counted[i] = bounded;
+    if (Number.isNaN(bounded)) continue;
+    weight += weights[i];
+    total += weights[i] * bounded;
   }
   const mean = total / weight;
   let squares = 0;
   let steps = 0;
   let stepSquares = 0;
   let squaresBySteps = 0;
-  for (let row = 0; row < samples; row++) {
-    const step = stepsOf[row];
-    const w = weights[row];
-    const distance = counted[row] - mean;
+  for (let i = 0; i < residuals.length; i++) {
+    if (Number.isNaN(counted[i])) continue;
+    const step = stepOf[i];
+    const w = weights[i];
+    const distance = counted[i] - mean;
     const square = w * distance * distance;
     squares += square;
     steps += w * step;
@@ -253,30 +258,4 @@ function varianceAlongHorizon(sums: ResidualSums): Pick<Calibration, 'variance' 
 function enlargement(n: number): number {
   const ratio = 1 + (SQUARE_99 + 1) / (4 * n) + (5 * SQUARE_99 ** 2 + 16 * SQUARE_99 + 3) / (96 * n * n);
   return ratio * ratio * (1 + 1 / n);
-}
-
-/**
- * The n-th smallest number, from 0, of which the first `from` are the smallest; reorders the array (quickselect, Hoare
- * 1961).
- */
-function nthSmallest(numbers: Float64Array, n: number, from: number): number {
-  let low = from;
-  let high = numbers.length - 1;
-  while (low < high) {
-    const pivot = numbers[(low + high) >> 1];
-    let i = low;
-    let j = high;
-    while (i <= j) {
-      while (numbers[i] < pivot) i++;
-      while (numbers[j] > pivot) j--;
-      if (i > j) break;
-      const swapped = numbers[i];
-      numbers[i++] = numbers[j];
-      numbers[j--] = swapped;
-    }
-    if (n <= j) high = j;
-    else if (n >= i) low = i;
-    else break;
-  }
-  return numbers[n];
 }

@@ -91,6 +91,7 @@ export function residualPlaces(
   // From this forecasted position on every weight is 1.
   const full = Math.ceil(Math.max(0, wanted - first) / stepSize) * steps;
   return {
+    key: offset >= full ? offset % steps : undefined,
     stepOf: (index) => (offset + index) % steps,
     weightOf(index) {
       const position = offset + index;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   addResidual,
+  CalibrationColumns,
   calibrate,
   calibrateRobust,
   calibrationOfSums,
@@ -9,6 +10,7 @@ import {
   NO_RESIDUALS,
   type ResidualPlaces,
 } from '../../../../src/detection/calibration/calibration.ts';
+import { residualPlaces } from '../../../../src/detection/calibration/cutoff-grid.ts';
 import type { CalibrationMethod } from '../../../../src/detection/calibration/settings.ts';
 import { fc } from '../../../fixture/fast-check.ts';
 
@@ -125,6 +127,37 @@ test('robust: residuals of a forecast that had little to see weigh less', () => 
   const weighted = calibrateRobust(residuals, { stepOf: () => 0, weightOf }, { floor: 0 });
   const unweighted = calibrateRobust(residuals, { stepOf: () => 0, weightOf: () => 1 }, { floor: 0 });
   assert.ok(weighted.variance < 0.3 * unweighted.variance);
+});
+
+test('robust: quantiles are those of sorted residuals, also in columns that were used before', () => {
+  const columns = new CalibrationColumns();
+  const residual = fc.oneof(
+    { arbitrary: fc.float({ noNaN: true, min: -2, max: 2 }), weight: 20 },
+    fc.constantFrom(-300, 40, 1, Number.NaN),
+  );
+  const settings = { h: 4, stepSize: 4, context: 64 };
+  fc.assert(
+    fc.property(fc.array(residual, { minLength: 2, maxLength: 700 }), fc.nat(40), (values, offset) => {
+      const places = residualPlaces(8, offset, settings);
+      const counted = values.flatMap((value, i) => (Number.isNaN(value) ? [] : { value, weight: places.weightOf(i) }));
+      fc.pre(counted.length >= 2);
+      const sorted = counted.map(({ value }) => value).sort((a, b) => a - b);
+      const tail = Math.floor(sorted.length / 20);
+      const [low, high] = [sorted[tail], sorted[sorted.length - 1 - tail]];
+      const bound = 6 * Math.max((high - low) / 3.2897072539029435, 0.1);
+      const [least, most] = [-1, 1].map((side) => Math.fround(low + (high - low) / 2 + side * bound));
+      const sums = counted.reduce(
+        ({ weight, total }, one) => ({
+          weight: weight + one.weight,
+          total: total + one.weight * Math.min(most, Math.max(least, one.value)),
+        }),
+        { weight: 0, total: 0 },
+      );
+      const calibration = calibrateRobust(Float32Array.from(values), places, { floor: 0.1, columns });
+      assert.equal(calibration.mean, sums.total / sums.weight);
+      assert.deepEqual(calibration, calibrateRobust(Float32Array.from(values), places, { floor: 0.1 }));
+    }),
+  );
 });
 
 test('robust: every step of the horizon has a positive variance, whatever the residuals', () => {
