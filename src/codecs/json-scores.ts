@@ -1,7 +1,6 @@
 import { takeRecord } from '../kafka/batch/reused-bytes.ts';
 import { SCORE_STATES, type ScoreRecord } from '../records/score-record.ts';
 import { type JsonWriter, jsonWriter, type Piece, TEXT_AT } from './json-numbers.ts';
-import { bytesOfText } from './record-bytes.ts';
 
 /** Longest id of a series or group that is written here. */
 const ID_LENGTH_MAX = 4_096;
@@ -42,7 +41,7 @@ export function jsonScores(): (score: ScoreRecord) => Buffer {
     const { window, input } = score;
     const topic = topicOf(input.topic);
     let at = topic === null ? -1 : identify(score);
-    if (topic === null || at === -1) return bytesOfText(JSON.stringify(score));
+    if (topic === null || at === -1) return Buffer.from(JSON.stringify(score));
     at = number(at, value.from, value.end, score.value);
     at = number(at, forecast.from, forecast.end, score.forecast ?? Number.NaN);
     at = number(at, lo.from, lo.end, score.lo ?? Number.NaN);

@@ -5,7 +5,6 @@ import { type FieldSchemas, RECORD_FIELDS, type RecordName } from '../records/re
 import { compileAvroWriter } from './formats/avro.ts';
 import { type SchemaRegistrar, valueSubject } from './formats/schema-source.ts';
 import { WIRE_HEADER_BYTES, wireHeader } from './formats/wire-header.ts';
-import { bytesOfText } from './record-bytes.ts';
 
 /** Format of the records that a worker writes. */
 export type OutputFormat = StreamConfig['output']['format'];
@@ -29,7 +28,7 @@ export async function createRecordWriter<R extends object>(
   schema: RecordName,
 ): Promise<(record: R) => Buffer> {
   // It writes a number that is not finite as null.
-  if (format === 'json') return (record) => bytesOfText(JSON.stringify(record));
+  if (format === 'json') return (record) => Buffer.from(JSON.stringify(record));
   if (registrar === null) throw new TypeError(`${format} needs a schema registry`);
   const [type, file] = format === 'avro' ? (['AVRO', 'avsc'] as const) : (['JSON', 'schema.json'] as const);
   const text = await readFile(join(SCHEMAS_DIR, `${schema}.${file}`), 'utf8');

@@ -17,6 +17,8 @@ const ROWS_FORMAT = 6;
 /** Earlier formats know nothing of whole days: what is learned of them begins empty. */
 const DAYS_FORMAT = 7;
 const FLOATS_BEFORE_DAYS = PROFILE_FLOATS.at.todaySlots;
+const ALL_DOUBLES = [...Array(PROFILE_DOUBLES.count).keys()];
+const ALL_FLOATS = [...Array(PROFILE_FLOATS.count).keys()];
 
 /** Parts of the seasonal profile in a change: numbers of rows, all of them with the slot that closed, or everything. */
 const ROWS = 0;
@@ -51,8 +53,10 @@ export function writeProfileChange(writer: StateWriter, state: ProfileState | nu
   if (state === null) return;
   const closed = state.floats[state.floatStart + CLOSED];
   writer.u8(closed);
-  if (closed === ROWS) writeRows(writer, state);
-  else writeNumbers(writer, state);
+  if (closed === ROWS) {
+    writer.numbers(state.doubles, state.doubleStart, ROW_DOUBLES);
+    writer.numbers(state.floats, state.floatStart, ROW_FLOATS);
+  } else writeNumbers(writer, state);
   if (closed === EVERYTHING) writeSlots(writer, state);
   if (closed !== ONE_SLOT) return;
   const weekSlot = state.floats[state.floatStart + CLOSED_SLOT];
@@ -65,7 +69,7 @@ export function readProfileChange(reader: StateReader, state: ProfileState | nul
   const kept = state?.layout.daySlots === daySlots ? state : null;
   const closed = reader.u8();
   if (closed === ROWS && reader.format >= ROWS_FORMAT) {
-    readRows(reader, kept);
+    readNumbers(reader, kept, ROW_DOUBLES, ROW_FLOATS);
     return;
   }
   const weekSlot = readNumbers(reader, kept);
@@ -77,38 +81,26 @@ export function readProfileChange(reader: StateReader, state: ProfileState | nul
   }
 }
 
-function writeRows(writer: StateWriter, { doubles, doubleStart, floats, floatStart }: ProfileState): void {
-  writer.numbers(doubles, doubleStart, ROW_DOUBLES);
-  writer.numbers(floats, floatStart, ROW_FLOATS);
-}
-
-function readRows(reader: StateReader, state: ProfileState | null): void {
-  for (const at of ROW_DOUBLES) {
-    const number = reader.number();
-    if (state !== null) state.doubles[state.doubleStart + at] = number;
-  }
-  for (const at of ROW_FLOATS) {
-    const number = reader.number();
-    if (state !== null) state.floats[state.floatStart + at] = number;
-  }
-}
-
 /** From then on changes count from here. */
 function writeNumbers(writer: StateWriter, { doubles, doubleStart, floats, floatStart }: ProfileState): void {
   floats[floatStart + CLOSED] = ROWS;
-  for (let at = 0; at < PROFILE_DOUBLES.count; at++) writer.number(doubles[doubleStart + at]);
-  for (let at = 0; at < PROFILE_FLOATS.count; at++) writer.number(floats[floatStart + at]);
+  writer.numbers(doubles, doubleStart, ALL_DOUBLES);
+  writer.numbers(floats, floatStart, ALL_FLOATS);
 }
 
 /** Returns the slot that closed last. */
-function readNumbers(reader: StateReader, state: ProfileState | null): number {
-  for (let at = 0; at < PROFILE_DOUBLES.count; at++) {
+function readNumbers(
+  reader: StateReader,
+  state: ProfileState | null,
+  ofDoubles = ALL_DOUBLES,
+  ofFloats = reader.format < DAYS_FORMAT ? ALL_FLOATS.slice(0, FLOATS_BEFORE_DAYS) : ALL_FLOATS,
+): number {
+  let closedSlot = 0;
+  for (const at of ofDoubles) {
     const number = reader.number();
     if (state !== null) state.doubles[state.doubleStart + at] = number;
   }
-  let closedSlot = 0;
-  const floats = reader.format < DAYS_FORMAT ? FLOATS_BEFORE_DAYS : PROFILE_FLOATS.count;
-  for (let at = 0; at < floats; at++) {
+  for (const at of ofFloats) {
     const number = reader.number();
     if (at === CLOSED_SLOT) closedSlot = number;
     if (state !== null) state.floats[state.floatStart + at] = number;

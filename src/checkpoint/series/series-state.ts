@@ -1,6 +1,6 @@
 import { bfloatBits } from '../../detection/calibration/bfloat16.ts';
-import type { ResidualSums } from '../../detection/calibration/calibration.ts';
 import { forecastedPositions, isCutoff } from '../../detection/calibration/cutoff-grid.ts';
+import { RESIDUAL_SUMS } from '../../detection/calibration/kept-calibration.ts';
 import { EXTREME_FLOATS, SINCE } from '../../detection/memory/extreme-blocks.ts';
 import { SCALARS_MAX, type SeriesLayout } from '../../detection/memory/series-memory.ts';
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
@@ -33,7 +33,7 @@ export function writeDetectorState(writer: StateWriter, detector: SeriesDetector
   writer.number(detector.origin);
   writeHead(writer, detector, false);
   for (let scalar = 0; scalar < layout.scalars; scalar++) writer.number(rings.scalar(scalar));
-  if (layout.residualCapacity === 0) writeSums(writer, rings.residualSums);
+  for (const at of residualSumsOf(detector)) writer.f64(rings.doubles[at]);
   writeProfile(writer, detector.rings.profile);
 }
 
@@ -43,7 +43,6 @@ export function openStateBytesMax(layout: SeriesLayout): number {
 }
 
 export function readDetectorState(reader: StateReader, detector: SeriesDetector): void {
-  const { layout } = detector;
   const { positions, phase } = readPhasedPositions(reader);
   detector.phase = phase;
   detector.resumeAt(positions, Number.NaN, false);
@@ -55,8 +54,14 @@ export function readDetectorState(reader: StateReader, detector: SeriesDetector)
   readForecasts(reader, detector);
   detector.origin = reader.number();
   readScalars(reader, detector, readHead(reader, detector).scalars);
-  if (layout.residualCapacity === 0) detector.rings.residualSums = readSums(reader);
+  for (const at of residualSumsOf(detector)) detector.rings.doubles[at] = reader.f64();
   readProfile(reader, detector.rings.profile);
+}
+
+/** The places of the sums of residuals among the doubles; none where the residuals are kept. */
+function residualSumsOf({ layout, rings }: SeriesDetector): number[] {
+  const start = rings.doubleStart + layout.residualSumsAt;
+  return layout.residualCapacity > 0 ? [] : Array.from({ length: RESIDUAL_SUMS.count }, (_, at) => start + at);
 }
 
 /** True if `writeDetectorChange` can hold the changes since the detector was at `written`: no window closed. */
@@ -275,26 +280,4 @@ export function closedWindowRecord(series: ChangelogSeries): { readonly key: Buf
 /** Every key that closed windows of a series may have. */
 export function closedWindowKeys({ key, detector }: ChangelogSeries): Buffer[] {
   return Array.from({ length: detector.layout.windowsKept + 1 }, (_, slot) => windowKey(slot, key));
-}
-
-function writeSums(writer: StateWriter, sums: ResidualSums): void {
-  writer.f64(sums.samples);
-  writer.f64(sums.weight);
-  writer.f64(sums.mean);
-  writer.f64(sums.squares);
-  writer.f64(sums.steps);
-  writer.f64(sums.stepSquares);
-  writer.f64(sums.squaresBySteps);
-}
-
-function readSums(reader: StateReader): ResidualSums {
-  return {
-    samples: reader.f64(),
-    weight: reader.f64(),
-    mean: reader.f64(),
-    squares: reader.f64(),
-    steps: reader.f64(),
-    stepSquares: reader.f64(),
-    squaresBySteps: reader.f64(),
-  };
 }

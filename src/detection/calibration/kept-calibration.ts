@@ -1,4 +1,4 @@
-import type { Calibration, ResidualSums } from './calibration.ts';
+import { type Calibration, NO_RESIDUALS, type ResidualSums } from './calibration.ts';
 import { layout } from './layout.ts';
 
 /** A calibration as it is kept next to the scalars of a series. */
@@ -36,20 +36,14 @@ export const RESIDUAL_SUMS = layout({
   squaresBySteps: 1,
 });
 
+const PARTS = Object.keys(RESIDUAL_SUMS.at) as (keyof ResidualSums)[];
+
 export function keepResidualSums(state: Float64Array, start: number, sums: ResidualSums): void {
-  const { at } = RESIDUAL_SUMS;
-  for (const part of Object.keys(at) as (keyof ResidualSums)[]) state[start + at[part]] = sums[part];
+  for (const part of PARTS) state[start + RESIDUAL_SUMS.at[part]] = sums[part];
 }
 
 export function keptResidualSums(state: Float64Array, start: number): ResidualSums {
-  const { at } = RESIDUAL_SUMS;
-  return {
-    samples: state[start + at.samples],
-    weight: state[start + at.weight],
-    mean: state[start + at.mean],
-    squares: state[start + at.squares],
-    steps: state[start + at.steps],
-    stepSquares: state[start + at.stepSquares],
-    squaresBySteps: state[start + at.squaresBySteps],
-  };
+  const sums: Record<keyof ResidualSums, number> = { ...NO_RESIDUALS };
+  for (const part of PARTS) sums[part] = state[start + RESIDUAL_SUMS.at[part]];
+  return sums;
 }
