@@ -5,12 +5,11 @@ import { readTopicEnds } from '../../../kafka/admin/consumer-group.ts';
 import { type TopicRecord, tailTopic } from '../../../kafka/fetch/topic-tail.ts';
 import { type BulkProducer, openBulkProducer } from '../../../kafka/produce/bulk-producer.ts';
 import type { Logger } from '../../../ops/logger.ts';
-import { ServiceError } from '../../../ops/service-error.ts';
 import type { Deployment } from '../../../records/changes/deployment.ts';
 import { Deployments } from '../../../records/changes/deployments.ts';
 import { readChangeRecord } from '../../../records/changes/read-change.ts';
+import { isMissingTopic, keepTail } from '../topic-reading.ts';
 
-const RETRY_MS = 2_000;
 const BEGIN_MS_MAX = 5_000;
 
 export interface FollowedChanges {
@@ -41,34 +40,28 @@ export function followChanges({ kafka, topic, changes = new Deployments(Date.now
     logged = problem;
   };
   const reached = Promise.withResolvers<void>();
-  const follow = async (): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        const [end = null] = (await readTopicEnds({ config: kafka }, [topic])).get(topic) ?? [];
-        if ((end?.endOffset ?? 0) === 0) reached.resolve();
-        const tail = await tailTopic(
-          { config: kafka },
-          { topic, from: 'earliest' },
-          {
-            onRecords: (records, { positions }) => {
-              for (const record of records) accept(changes, record, logger);
-              if ((positions.get(0) ?? 0) >= (end?.endOffset ?? 0)) reached.resolve();
-            },
-            onConnection: report,
-          },
-        );
-        report(null);
-        if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
-        await tail.stop();
-      } catch (error) {
-        const isMissing = error instanceof ServiceError && error.code === 'topic-mismatch';
-        if (!isMissing) report(error as Error);
-        reached.resolve();
-        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-      }
-    }
+  const open = async () => {
+    const [end = null] = (await readTopicEnds({ config: kafka }, [topic])).get(topic) ?? [];
+    if ((end?.endOffset ?? 0) === 0) reached.resolve();
+    return tailTopic(
+      { config: kafka },
+      { topic, from: 'earliest' },
+      {
+        onRecords: (records, { positions }) => {
+          for (const record of records) accept(changes, record, logger);
+          if ((positions.get(0) ?? 0) >= (end?.endOffset ?? 0)) reached.resolve();
+        },
+        onConnection: report,
+      },
+    );
   };
-  const ended = follow();
+  const ended = keepTail(open, {
+    signal,
+    report(error) {
+      if (error !== null) reached.resolve();
+      if (error === null || !isMissingTopic(error)) report(error);
+    },
+  });
   return {
     changes,
     begun: Promise.race([

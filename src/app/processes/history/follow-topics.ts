@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createEventDecoder, type DecodeEvent } from '../../../codecs/event-codec.ts';
 import { connectRegistry } from '../../../codecs/formats/registry.ts';
 import { createIncidentDecoder, type DecodeIncident } from '../../../codecs/incident-codec.ts';
@@ -15,10 +14,9 @@ import type {
   SourcePosition,
 } from '../../../history/port/history-port.ts';
 import type { TailPlace } from '../../../kafka/fetch/tail-place.ts';
-import { type TopicRecord, type TopicTail, tailTopic } from '../../../kafka/fetch/topic-tail.ts';
-import { ServiceError } from '../../../ops/service-error.ts';
+import { type TopicRecord, tailTopic } from '../../../kafka/fetch/topic-tail.ts';
+import { isMissingTopic, keepTail, pause, readEach } from '../topic-reading.ts';
 
-const RETRY_MS = 2_000;
 /** Incidents are made by a process of its own, which not everybody runs. */
 const OPTIONAL: readonly HistorySource[] = ['incidents'];
 
@@ -100,31 +98,20 @@ interface FollowedTopic extends Following {
 
 async function followTopic(kafka: KafkaConfig, followed: FollowedTopic): Promise<void> {
   const { signal, topic, source, history, report } = followed;
-  while (!signal.aborted) {
-    const batches = new BatchStore(followed);
-    let tail: TopicTail;
-    try {
-      const from = placeOf(await history.positions(), source);
-      tail = await tailTopic(
-        { config: kafka },
-        { topic, from },
-        {
-          onRecords: (records, after) => batches.accept(records, after),
-          onConnection: (error) => report(error?.message ?? null),
-        },
-      );
-    } catch (error) {
-      // The topic is not there yet, or Kafka is away.
-      const isMissing = error instanceof ServiceError && error.code === 'topic-mismatch';
-      report(isMissing && OPTIONAL.includes(source) ? null : (error as Error).message);
-      await pause(signal);
-      continue;
-    }
-    report(null);
-    if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-    await tail.stop();
-    await batches.stored;
-  }
+  const batches = new BatchStore(followed);
+  const onConnection = (error: Error | null) => report(error?.message ?? null);
+  const open = async () =>
+    tailTopic(
+      { config: kafka },
+      { topic, from: placeOf(await history.positions(), source) },
+      { onRecords: (records, after) => batches.accept(records, after), onConnection },
+    );
+  await keepTail(open, {
+    signal,
+    // The topic is not there yet, or Kafka is away.
+    report: (error) => onConnection(error && isMissingTopic(error) && OPTIONAL.includes(source) ? null : error),
+  });
+  await batches.stored;
 }
 
 function placeOf(positions: readonly SourcePosition[], source: HistorySource): TailPlace {
@@ -172,11 +159,6 @@ class BatchStore {
   }
 }
 
-async function pause(signal: AbortSignal): Promise<void> {
-  await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-}
-
-/** Rejects when a schema cannot be fetched; the records are read again then. */
 function keptScores(records: readonly TopicRecord[], decode: DecodeScore): Promise<KeptScore[]> {
   // Fields one by one: there are tens of thousands of records a second, and spreads take longer than parsing them.
   return readEach(records, async (value, { partition, offset }) => {
@@ -221,21 +203,4 @@ function keptLetters(records: readonly TopicRecord[]): Promise<KeptDeadLetter[]>
     if (typeof reason !== 'string' || typeof atMs !== 'number') throw new Error('not a dead letter');
     return { partition, offset, reason, atMs, record };
   });
-}
-
-/** Records that can be read: other programs may write to a topic. */
-async function readEach<T>(
-  records: readonly TopicRecord[],
-  read: (value: Buffer, record: TopicRecord) => Promise<T>,
-): Promise<T[]> {
-  const kept: T[] = [];
-  for (const record of records) {
-    if (record.value === null) continue;
-    try {
-      kept.push(await read(record.value, record));
-    } catch (error) {
-      if (error instanceof ServiceError) throw error;
-    }
-  }
-  return kept;
 }

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openDuckdb } from '../../../history/duckdb-history.ts';
 import { openHistory } from '../../../history/kept-history.ts';
@@ -18,6 +17,7 @@ import {
 } from '../../../history/sql/history-database.ts';
 import { readClusterId } from '../../../kafka/admin/describe-cluster.ts';
 import { makeFolder } from '../../../store/database/make-folder.ts';
+import { pause } from '../topic-reading.ts';
 import { type FollowedTopics, followTopics } from './follow-topics.ts';
 import { StoredInput } from './stored-input.ts';
 
@@ -27,7 +27,6 @@ export interface HistoryThreadData extends FollowedTopics {
   readonly memoryMb: number;
 }
 
-const RETRY_MS = 2_000;
 const SECOND_MS = 1_000;
 const MAINTAIN_MS = 60_000;
 
@@ -61,7 +60,7 @@ async function open(): Promise<HistoryStore | null> {
     } catch (error) {
       send({ kind: 'problem', problem: (error as Error).message });
     }
-    await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    await pause(stopping.signal);
     if (stopping.signal.aborted) return null;
   }
 }
@@ -78,7 +77,7 @@ async function clusterOnceReached(): Promise<string | null> {
       return await readClusterId({ config: data.kafka });
     } catch (error) {
       send({ kind: 'problem', problem: (error as Error).message });
-      await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await pause(stopping.signal);
     }
   }
   return null;

@@ -1,3 +1,4 @@
+import type { InputRecord } from '../../../kafka/batch/records.ts';
 import type { Logger } from '../../../ops/logger.ts';
 import type { Metrics } from '../../../ops/metrics.ts';
 import type { WriterReports } from '../../../pipelines/remote-write/remote-writer.ts';
@@ -62,9 +63,9 @@ export class BandReports {
     }
   }
 
-  unreadable(place: { readonly partition: number; readonly offset: number }, reason: string): void {
+  unreadable({ partition, offset }: Pick<InputRecord, 'partition' | 'offset'>, reason: string): void {
     this.#metrics.remoteWriteSamples.inc({ outcome: 'unreadable' });
-    this.#logger.error({ ...place, reason }, 'a record of the topic of scores is no score');
+    this.#logger.error({ partition, offset, reason }, 'a record of the topic of scores is no score');
   }
 
   ofWriter(partition: number): WriterReports {

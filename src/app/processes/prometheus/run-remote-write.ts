@@ -1,6 +1,5 @@
-import { reasonOf } from '../../../codecs/formats/quoted.ts';
 import { connectRegistry } from '../../../codecs/formats/registry.ts';
-import { createScoreDecoder, type DecodeScore } from '../../../codecs/score-decoder.ts';
+import { createScoreDecoder } from '../../../codecs/score-decoder.ts';
 import type { KafkaConfig } from '../../../config/config.ts';
 import type { RemoteWriteConfig } from '../../../config/connections.ts';
 import type { LoadedConfig } from '../../../config/load.ts';
@@ -9,12 +8,11 @@ import type { InputRecord } from '../../../engine/log/log.ts';
 import { readTopicEnds } from '../../../kafka/admin/consumer-group.ts';
 import type { Logger } from '../../../ops/logger.ts';
 import type { Metrics } from '../../../ops/metrics.ts';
-import { ServiceError } from '../../../ops/service-error.ts';
 import { RemoteWriter } from '../../../pipelines/remote-write/remote-writer.ts';
 import { LabelOwners } from '../../../pipelines/remote-write/score-labels.ts';
-import type { ScoreRecord } from '../../../records/score-record.ts';
 import { seriesPattern } from '../../../records/series/series-pattern.ts';
 import { loggedConnection } from '../logged-connection.ts';
+import { readEach } from '../topic-reading.ts';
 import { BandPartition, BandPartitions } from './band-partition.ts';
 import { BandReports } from './band-reports.ts';
 
@@ -39,7 +37,11 @@ export async function runRemoteWrite(options: RemoteWriteOptions) {
   const { promise: finished, resolve: finish } = Promise.withResolvers<Error | null>();
   const reports = new BandReports(metrics, logger);
   const decode = createScoreDecoder(stream.output.format, registry);
-  const scoresOf = writtenScores(decode, { series: remoteWrite.series, reports });
+  const isWritten = seriesPattern([remoteWrite.series]);
+  const scoresOf = async (records: readonly InputRecord[]) => {
+    const scores = await readEach(records, decode, (record, reason) => reports.unreadable(record, reason));
+    return scores.filter(({ series }) => isWritten.test(series));
+  };
   const endOf = async (partition: number) => {
     const ends = (await readTopicEnds(connection, [topic])).get(topic);
     return ends?.find((each) => each.partition === partition)?.endOffset ?? 0;
@@ -86,26 +88,4 @@ export async function runRemoteWrite(options: RemoteWriteOptions) {
   metrics.brokerConnected.set(1);
   const notReady = () => [...(lost === null ? [] : ['Kafka is unavailable']), ...reports.reasonsNotReady()];
   return { finished, notReady, warnings: () => reports.warnings(), stop };
-}
-
-/** The scores of records whose bands are written. */
-function writtenScores(
-  decode: DecodeScore,
-  { series, reports }: { readonly series: string; readonly reports: BandReports },
-) {
-  const isWritten = seriesPattern([series]);
-  return async (records: readonly InputRecord[]): Promise<readonly ScoreRecord[]> => {
-    const scores: ScoreRecord[] = [];
-    for (const { value, partition, offset } of records) {
-      if (value === null) continue;
-      try {
-        const score = await decode(value);
-        if (isWritten.test(score.series)) scores.push(score);
-      } catch (error) {
-        if (error instanceof ServiceError) throw error;
-        reports.unreadable({ partition, offset }, reasonOf(error));
-      }
-    }
-    return scores;
-  };
 }

@@ -9,6 +9,7 @@ import type { Logger } from '../../../ops/logger.ts';
 import { ServiceError } from '../../../ops/service-error.ts';
 import type { AnomalyEvent } from '../../../records/anomaly-event.ts';
 import type { FollowRecords, SingletonLog, StateSession } from '../../../singleton/singleton-log.ts';
+import { readEach } from '../topic-reading.ts';
 
 const DECODE_RETRY_MS = 1_000;
 
@@ -147,11 +148,10 @@ export function openEventsFirst(connection: KafkaConnection, followed: RecordTop
   const readOpen = async () => {
     const open = new Map<string, AnomalyEvent>();
     await readWholeTopic(connection, followed.topic, async (records) => {
-      for (const { value } of records) {
-        // If the record cannot be read, its consumer reports it.
-        const event = value === null ? null : await followed.decode(value).catch(unreadable);
-        if (event?.type === 'closed') open.delete(event.eventId);
-        else if (event !== null) open.set(event.eventId, event);
+      // If a record cannot be read, its consumer reports it.
+      for (const event of await readEach(records, followed.decode)) {
+        if (event.type === 'closed') open.delete(event.eventId);
+        else open.set(event.eventId, event);
       }
     });
     return [...open.values()].sort((a, b) => a.startedAtMs - b.startedAtMs);
@@ -176,12 +176,6 @@ export function openEventsFirst(connection: KafkaConnection, followed: RecordTop
     }
   };
   return begin;
-}
-
-/** Throws while a schema cannot be fetched: the events are read again then. */
-function unreadable(error: unknown): null {
-  if (error instanceof ServiceError) throw error;
-  return null;
 }
 
 function stateSession(
