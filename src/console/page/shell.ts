@@ -2,10 +2,10 @@ import { useEffect, useErrorBoundary, useMemo, useRef } from 'preact/hooks';
 import type { ReportData } from '../../api/wire/schema/operations/backtest-schema.ts';
 import { type ConsoleSource, chosenMatch } from '../view/console-source.ts';
 import { type Route, routeTo } from '../view/route.ts';
-import { counted } from '../view/words/number-words.ts';
-import { showTimesIn } from '../view/words/time-words.ts';
+import { counted, showTimesIn } from '../view/words/value-words.ts';
 import {
   type Console,
+  type Props,
   useFreshness,
   useLoaded,
   useOpenEvents,
@@ -13,12 +13,9 @@ import {
   useRoute,
   useStored,
 } from './element/hooks.ts';
-import { classes, html, type Shown, typedIn } from './element/html.ts';
-import { Icon } from './element/icons.ts';
-import { Failure, Loading } from './element/page-states.ts';
+import { classes, Failure, html, Icon, Loading, type Shown, typedIn, Wave } from './element/html.ts';
 import { Shortcuts } from './element/shortcuts.ts';
 import { Units } from './element/units.ts';
-import { Wave } from './element/wave.ts';
 import { BacktestPage } from './pages/backtest-page.ts';
 import { DetectorsPage } from './pages/detectors/detectors-page.ts';
 import { EventsPage } from './pages/events/events-page.ts';
@@ -36,7 +33,7 @@ import { livePause } from './source/live-pause.ts';
 import { OpenEvents } from './source/open-events.ts';
 import type { Session } from './source/service-calls.ts';
 
-type Page = (props: { readonly app: Console; readonly route: Route }) => Shown;
+type Page = (props: Props<'app' | 'route'>) => Shown;
 
 interface ShownPage {
   readonly name: string;
@@ -178,12 +175,12 @@ function LeaveButton({ session, onLeave }: { readonly session: Session | null; r
     <${Icon} name="leave" /><span>${session === null ? 'Back to the service' : 'Sign out'}</span></button>`;
 }
 
-function OpenCount({ app }: { readonly app: Console }): Shown {
+function OpenCount({ app }: Props<'app'>): Shown {
   const { total } = useOpenEvents(app);
   return total > 0 && html`<span class="count" aria-label=${`${total} open`}>${total}</span>`;
 }
 
-function Connection({ app }: { readonly app: Console }): Shown {
+function Connection({ app }: Props<'app'>): Shown {
   const { connected, freshness: known } = useOpenEvents(app);
   const freshness = useFreshness(app);
   if (known === null) return null;
@@ -202,7 +199,7 @@ function PauseButton(): Shown {
 }
 
 /** Above every page while it does not show how things are now. */
-function NotCurrent({ app }: { readonly app: Console }): Shown {
+function NotCurrent({ app }: Props<'app'>): Shown {
   const freshness = useFreshness(app);
   if (freshness === null || freshness.isCurrent) return null;
   return html`<p class="not-current" role="status"><strong>${freshness.mark}.</strong>

@@ -1,4 +1,4 @@
-import type { TimeRange } from './scores/time-range.ts';
+import type { TimeRange } from './scores/shown-scores.ts';
 
 /** Address of a page: the part behind `#`. So a saved report has the same addresses. */
 export interface Route {

@@ -1,8 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { panned, type TimeRange, zoomed } from '../../view/scores/time-range.ts';
+import { quantityTexts } from '../../../records/text/quantity-text.ts';
+import { panned, type TimeRange, zoomed } from '../../view/scores/shown-scores.ts';
+import { momentText, zonedText } from '../../view/words/value-words.ts';
 import { useWidth } from '../element/hooks.ts';
 import { html, type Shown } from '../element/html.ts';
-import { chartText } from './chart-text.ts';
 import { type ChartData, ScoreChart } from './score-chart.ts';
 
 interface ChartViewProps extends ChartData {
@@ -52,4 +53,21 @@ export function ChartView({ onRange, onPoint, ...data }: ChartViewProps): Shown 
   };
   return html`<div class="chart" ref=${ref} role="img" tabindex="0" aria-label=${chartText(data)}
     onKeyDown=${press} />`;
+}
+
+/** The chart in a sentence, for those who do not see it. */
+function chartText({ columns, events, changes, range, unit }: ChartData): string {
+  const shown = columns.timestampMs.flatMap((at, i) => (at >= range.from && at <= range.to ? [i] : []));
+  const values = shown.map((i) => columns.value[i]).filter((value): value is number => value !== null);
+  if (values.length === 0) return 'No values in this stretch of time.';
+  const [low, high] = quantityTexts([Math.min(...values), Math.max(...values)], unit);
+  const within = events.filter(
+    ({ startedAtMs, endedAtMs }) => startedAtMs <= range.to && (endedAtMs ?? range.to) >= range.from,
+  );
+  const changed = changes.filter(({ time }) => time >= range.from && time <= range.to).length;
+  return (
+    `${values.length} values from ${momentText(range.from)} to ${zonedText(range.to)}, between ` +
+    `${low} and ${high}, with ${within.length} events${changed === 0 ? '' : ` and ${changed} changes`}. ` +
+    'Arrow keys move in time, plus and minus zoom.'
+  );
 }

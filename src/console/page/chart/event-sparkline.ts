@@ -2,9 +2,8 @@ import { useEffect, useState } from 'preact/hooks';
 import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
 import { withGaps } from '../../view/scores/gaps.ts';
-import { NO_SCORES, type ShownScores } from '../../view/scores/shown-scores.ts';
+import { NO_SCORES, type ShownScores, type TimeRange } from '../../view/scores/shown-scores.ts';
 import { spanOf, sparklineOf } from '../../view/scores/sparkline.ts';
-import type { TimeRange } from '../../view/scores/time-range.ts';
 import { isOfDetector, subjectName } from '../../view/words/event-words.ts';
 import { html, type Shown } from '../element/html.ts';
 

@@ -1,20 +1,15 @@
-import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
 import { eventUrgency } from '../../../records/urgency.ts';
 import { timelineLanes } from '../../view/scores/timeline-lanes.ts';
 import { addressOf, kindName, subjectName } from '../../view/words/event-words.ts';
-import { timeText, zonedText } from '../../view/words/time-words.ts';
+import { timeText, zonedText } from '../../view/words/value-words.ts';
+import type { Props } from '../element/hooks.ts';
 import { classes, html, type Shown } from '../element/html.ts';
 
 const LANES_MAX = 12;
 const MARKS = [0, 0.25, 0.5, 0.75, 1];
 
-interface EventTimelineProps {
-  readonly events: readonly EventAnswer[];
-  readonly nowMs: number;
-}
-
 /** A lane for each detector. The list below has the same events, so screen readers skip the drawing. */
-export function EventTimeline({ events, nowMs }: EventTimelineProps): Shown {
+export function EventTimeline({ events, nowMs }: Props<'events' | 'nowMs'>): Shown {
   const from = Math.min(...events.map(({ startedAtMs }) => startedAtMs));
   const to = Math.max(nowMs, ...events.map(({ endedAtMs, startedAtMs }) => endedAtMs ?? startedAtMs));
   const lanes = [...timelineLanes(events, { from, to }, nowMs)].slice(0, LANES_MAX);

@@ -1,21 +1,18 @@
-import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
 import type { ShownScores } from '../../view/scores/shown-scores.ts';
 import { sparklineOf } from '../../view/scores/sparkline.ts';
-import type { TimeRange } from '../../view/scores/time-range.ts';
+import type { Props } from '../element/hooks.ts';
 import { html, type Shown } from '../element/html.ts';
 
 const WIDTH = 1_000;
 const HEIGHT = 44;
 
-interface OverviewProps {
-  readonly whole: ShownScores;
-  readonly range: TimeRange;
-  readonly events: readonly EventAnswer[];
-  readonly onRange: (range: TimeRange) => void;
-}
-
 /** All that is kept of a series, with the stretch that the chart shows. A press moves the stretch there. */
-export function Overview({ whole, range, events, onRange }: OverviewProps): Shown {
+export function Overview({
+  whole,
+  range,
+  events,
+  onRange,
+}: Props<'range' | 'events' | 'onRange'> & { readonly whole: ShownScores }): Shown {
   const [first, last] = [whole.timestampMs[0], whole.timestampMs.at(-1)];
   // Without scores it is empty, and keeps its place.
   if (first === undefined || last === undefined || last <= first)

@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import { dayText, momentText, zoneOfTimes } from '../../view/words/time-words.ts';
+import { dayText, momentText, zoneOfTimes } from '../../view/words/value-words.ts';
 
 /** So that the axis has its marks at full hours and days of the shown clock. */
 export const shownDate = (at: number) => uPlot.tzDate(new Date(at), zoneOfTimes());

@@ -1,5 +1,5 @@
 import { groupChoices, type LabelGroup, type Labelled } from '../../view/label-groups.ts';
-import { counted } from '../../view/words/number-words.ts';
+import { counted } from '../../view/words/value-words.ts';
 import { html, type Shown, typedIn } from './html.ts';
 
 interface GroupChoiceProps {

@@ -1,7 +1,13 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ReportData } from '../../../api/wire/schema/operations/backtest-schema.ts';
+import type { ShownChange } from '../../../api/wire/schema/operations/change-schema.ts';
+import type { DetectorsAnswer } from '../../../api/wire/schema/operations/detectors-schema.ts';
+import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
+import type { IncidentDetailAnswer } from '../../../api/wire/schema/operations/incident-schema.ts';
+import type { ListedNames } from '../../../records/series/listed-names.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
 import { parseRoute, type Route, routeTo } from '../../view/route.ts';
+import type { ShownScores, TimeRange } from '../../view/scores/shown-scores.ts';
 import { type ShownFreshness, shownFreshness } from '../../view/words/freshness-words.ts';
 import { livePause, type PauseState } from '../source/live-pause.ts';
 import type { OpenEvents, OpenEventsState } from '../source/open-events.ts';
@@ -230,3 +236,30 @@ export function useAct(after: () => Promise<void> | void = () => {}) {
   };
   return { act, failure, busy };
 }
+
+/** Properties that mean the same in every element. */
+interface AllProps {
+  readonly app: Console;
+  readonly route: Route;
+  readonly query: Route['query'];
+  /** The present in event time. */
+  readonly nowMs: number;
+  /** Names of the rows of the list around it. */
+  readonly names: ListedNames;
+  readonly event: EventAnswer;
+  readonly events: readonly EventAnswer[];
+  readonly incident: IncidentDetailAnswer;
+  readonly series: string;
+  readonly changes: readonly ShownChange[];
+  /** Id of the event that is shown; null without one. */
+  readonly chosen: string | null;
+  readonly columns: ShownScores;
+  readonly range: TimeRange;
+  readonly onRange: (range: TimeRange) => void;
+  /** The detectors file. */
+  readonly file: DetectorsAnswer;
+  readonly onSaved: () => void;
+  readonly onChanged: () => void;
+}
+
+export type Props<Name extends keyof AllProps> = Pick<AllProps, Name>;

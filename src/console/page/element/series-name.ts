@@ -1,7 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { type ListedNames, listedNames, visibleId } from '../../../records/series/listed-names.ts';
-import { html, type Shown } from './html.ts';
-import { Icon } from './icons.ts';
+import { html, Icon, type Shown } from './html.ts';
 
 /** Names of the rows of a list, by an id for each row. */
 export function useNames(rows: readonly string[]): ListedNames {

@@ -1,8 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { routeTo } from '../../view/route.ts';
 import { livePause } from '../source/live-pause.ts';
-import { html, type Shown } from './html.ts';
-import { Icon } from './icons.ts';
+import { html, Icon, type Shown } from './html.ts';
 
 /** A letter that follows `g` within this time names a page. */
 const GO_MS = 1_000;

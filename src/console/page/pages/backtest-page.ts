@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { BacktestAnswer } from '../../../api/wire/schema/operations/backtest-schema.ts';
-import { counted } from '../../view/words/number-words.ts';
-import type { Console } from '../element/hooks.ts';
-import { classes, html, type Shown, typedIn } from '../element/html.ts';
-import { Failure } from '../element/page-states.ts';
+import { counted } from '../../view/words/value-words.ts';
+import type { Props } from '../element/hooks.ts';
+import { classes, Failure, html, type Shown, typedIn } from '../element/html.ts';
 import { postJson } from '../source/service-calls.ts';
 
 const MIB = 2 ** 20;
@@ -18,7 +17,7 @@ const FIELDS: readonly (readonly [string, string, string])[] = [
 const WHOLE = new Set(['h', 'detection_size']);
 
 /** Scores a file as the stream would, and shows it in the same pages. */
-export function BacktestPage({ app }: { readonly app: Console }): Shown {
+export function BacktestPage({ app }: Props<'app'>): Shown {
   const [settings, setSettings] = useState<Readonly<Record<string, string>>>({});
   const [over, setOver] = useState(false);
   const [busy, setBusy] = useState<string | null>(null);

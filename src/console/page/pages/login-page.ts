@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SourceFailure } from '../../view/console-source.ts';
-import { html, type Shown, typedIn } from '../element/html.ts';
-import { Wave } from '../element/wave.ts';
+import { html, type Shown, typedIn, Wave } from '../element/html.ts';
 import { type Session, signIn, signInElsewhere } from '../source/service-calls.ts';
 
 interface LoginPageProps {

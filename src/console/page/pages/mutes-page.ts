@@ -1,13 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { MuteAnswer, MutesAnswer } from '../../../api/wire/schema/operations/mute-schema.ts';
 import type { ListedNames } from '../../../records/series/listed-names.ts';
-import { type Route, routeTo } from '../../view/route.ts';
+import { routeTo } from '../../view/route.ts';
 import { HOUR_MS, MUTE_TIMES } from '../../view/words/mute-words.ts';
-import { counted } from '../../view/words/number-words.ts';
-import { zonedText } from '../../view/words/time-words.ts';
-import { type Console, useAct, useLoaded } from '../element/hooks.ts';
-import { html, type Shown, typedIn } from '../element/html.ts';
-import { Empty, Failure, Loading } from '../element/page-states.ts';
+import { counted, zonedText } from '../../view/words/value-words.ts';
+import { type Console, type Props, useAct, useLoaded } from '../element/hooks.ts';
+import { Empty, Failure, html, Loading, type Shown, typedIn } from '../element/html.ts';
 import { Name, SharedName, useNames } from '../element/series-name.ts';
 import { Table, type TableColumn } from '../element/table.ts';
 import { getJson, postJson } from '../source/service-calls.ts';
@@ -15,7 +13,7 @@ import { getJson, postJson } from '../source/service-calls.ts';
 const EVERY_MS = 10_000;
 
 /** Mutes of series and detectors, active or ended. */
-export function MutesPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
+export function MutesPage({ app, route }: Props<'app' | 'route'>): Shown {
   const ended = route.query.ended === 'true';
   const load = () => getJson<MutesAnswer>('/v1/mutes', ended ? { ended } : {});
   const { value, failure, reload } = useLoaded(`mutes ${ended}`, load, EVERY_MS);

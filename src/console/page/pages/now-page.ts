@@ -1,16 +1,14 @@
 import { useMemo } from 'preact/hooks';
 import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
 import { groupsBy, labelledEvent } from '../../view/label-groups.ts';
-import { parseRoute, type Route, routeTo } from '../../view/route.ts';
+import { parseRoute, routeTo } from '../../view/route.ts';
 import { addressOf, mutedNow, subjectName, worstFirst } from '../../view/words/event-words.ts';
 import { incidentsStalled, namedOrigins } from '../../view/words/incident-words.ts';
-import { counted } from '../../view/words/number-words.ts';
-import { behindText, timeText, zonedText } from '../../view/words/time-words.ts';
+import { behindText, counted, timeText, zonedText } from '../../view/words/value-words.ts';
 import { GroupChoice, GroupName } from '../element/grouped.ts';
-import { type Console, useFreshness, useLoaded, useNow, useOpenEvents } from '../element/hooks.ts';
-import { html, type Shown } from '../element/html.ts';
+import { type Props, useFreshness, useLoaded, useNow, useOpenEvents } from '../element/hooks.ts';
+import { Empty, Failure, html, Loading, type Shown } from '../element/html.ts';
 import { Meanings } from '../element/meanings.ts';
-import { Empty, Failure, Loading } from '../element/page-states.ts';
 import { Name, SharedName, useNames } from '../element/series-name.ts';
 import { TypedFilter } from '../element/typed-filter.ts';
 import { EventLine } from './events/event-line.ts';
@@ -24,7 +22,7 @@ const TILES_EVERY_MS = 10_000;
 const LINES_MAX = 60;
 const ENDED_MAX = 8;
 
-export function NowPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
+export function NowPage({ app, route }: Props<'app' | 'route'>): Shown {
   const { match = '', by = '' } = route.query;
   const { events, total, incidents, incidentsTotal, ended, failure, freshness: known } = useOpenEvents(app);
   const nowMs = useNow(app.source);
@@ -133,13 +131,7 @@ function ByDetector({ events }: { readonly events: readonly EventAnswer[] }): Sh
     )}</ul></section>`;
 }
 
-interface JustEndedProps {
-  readonly app: Console;
-  readonly live: readonly EventAnswer[];
-  readonly nowMs: number;
-}
-
-function JustEnded({ app, live, nowMs }: JustEndedProps): Shown {
+function JustEnded({ app, live, nowMs }: Props<'app' | 'nowMs'> & { readonly live: readonly EventAnswer[] }): Shown {
   const earlier = useLoaded('ended', () => app.source.events({ open: false, limit: ENDED_MAX }));
   const byId = new Map([...(earlier.value?.events ?? []), ...live].map((event) => [event.eventId, event]));
   const rows = [...byId.values()].sort((a, b) => (b.endedAtMs ?? 0) - (a.endedAtMs ?? 0)).slice(0, ENDED_MAX);
@@ -153,7 +145,7 @@ function JustEnded({ app, live, nowMs }: JustEndedProps): Shown {
     )}</ul></section>`;
 }
 
-function WorstSeries({ app }: { readonly app: Console }): Shown {
+function WorstSeries({ app }: Props<'app'>): Shown {
   const load = () => app.source.seriesList({ sort: 'grade', limit: TILES, recent: TILE_VALUES });
   const { value, failure } = useLoaded('worst', load, TILES_EVERY_MS);
   const ended = useOpenEvents(app).freshness?.series.ended ?? 0;

@@ -1,10 +1,9 @@
 import type { SentAnswer } from '../../../api/wire/schema/operations/sent-schema.ts';
 import type { ListedNames } from '../../../records/series/listed-names.ts';
-import { type Route, routeTo } from '../../view/route.ts';
-import { zonedText } from '../../view/words/time-words.ts';
-import { type Console, usePages } from '../element/hooks.ts';
-import { html, type Shown } from '../element/html.ts';
-import { Empty, Failure, Loading } from '../element/page-states.ts';
+import { routeTo } from '../../view/route.ts';
+import { zonedText } from '../../view/words/value-words.ts';
+import { type Props, usePages } from '../element/hooks.ts';
+import { Empty, Failure, html, Loading, type Shown } from '../element/html.ts';
 import { Name, SharedName, useNames } from '../element/series-name.ts';
 import { Table, type TableColumn } from '../element/table.ts';
 import { TypedFilter } from '../element/typed-filter.ts';
@@ -16,7 +15,7 @@ const sentKey = ({ at, notificationId, eventId, incidentId, type }: Sent) =>
   [at, notificationId, eventId ?? incidentId, type].join();
 
 /** Messages to receivers of alerts, with their outcomes. */
-export function SentPage({ app, route: { query } }: { readonly app: Console; readonly route: Route }): Shown {
+export function SentPage({ app, route: { query } }: Props<'app' | 'route'>): Shown {
   const { event = '', incident = '', receiver = '' } = query;
   const wanted = { event, incident, receiver };
   const load = (cursor: string) => app.source.sent({ ...wanted, cursor });

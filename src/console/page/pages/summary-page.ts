@@ -1,10 +1,8 @@
 import { routeTo } from '../../view/route.ts';
 import { isOfDetector } from '../../view/words/event-words.ts';
-import { counted } from '../../view/words/number-words.ts';
-import { zonedText } from '../../view/words/time-words.ts';
-import { type Console, useLoaded } from '../element/hooks.ts';
-import { html, type Shown } from '../element/html.ts';
-import { Empty, Failure, Loading } from '../element/page-states.ts';
+import { counted, zonedText } from '../../view/words/value-words.ts';
+import { type Props, useLoaded } from '../element/hooks.ts';
+import { Empty, Failure, html, Loading, type Shown } from '../element/html.ts';
 import { SharedName, useNames } from '../element/series-name.ts';
 import { EventTable } from './events/event-table.ts';
 import { SeriesTile } from './series/series-tile.ts';
@@ -15,7 +13,7 @@ const TILES = 24;
 const TILE_VALUES = 80;
 
 /** The first page of a report: its worst events, then the most unusual series. */
-export function SummaryPage({ app: { source } }: { readonly app: Console }): Shown {
+export function SummaryPage({ app: { source } }: Props<'app'>): Shown {
   const { value, failure } = useLoaded('summary', async () => {
     const [{ events, total_open: open }, { series, total }] = await Promise.all([
       source.events({ limit: EVENTS_MAX }),

@@ -5,8 +5,7 @@ import { type ConsoleSource, type ShownPast, SourceFailure } from '../../view/co
 import { parseRoute, rangeOf, withRange } from '../../view/route.ts';
 import { withGaps } from '../../view/scores/gaps.ts';
 import { withArrived } from '../../view/scores/score-buffer.ts';
-import { NO_SCORES, type ShownScores } from '../../view/scores/shown-scores.ts';
-import { following, panned, type TimeRange } from '../../view/scores/time-range.ts';
+import { following, NO_SCORES, panned, type ShownScores, type TimeRange } from '../../view/scores/shown-scores.ts';
 import { HOUR_MS } from '../../view/words/mute-words.ts';
 
 const WHOLE_POINTS = 1_200;
@@ -60,6 +59,8 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
   const newest = useRef(0);
 
   useEffect(() => {
+    // Read once: the element of another series is another one.
+    if (whole !== null) return;
     source.scores(series, { points: WHOLE_POINTS }).then((found) => {
       newest.current = found.timestampMs.at(-1) ?? source.nowMs();
       setWhole(found);

@@ -1,4 +1,4 @@
-import { NO_SCORES, type ShownScores } from './shown-scores.ts';
+import { NO_SCORES, type ShownScores, withColumns } from './shown-scores.ts';
 
 /** The scores of a stretch of time: each, or where they are too many the mean, extremes and worst grade of several. */
 export function bucketed(
@@ -10,7 +10,7 @@ export function bucketed(
   const end = to === undefined ? timestampMs.length : firstAtLeast(timestampMs, to);
   const width = Math.ceil(Math.max(0, end - first) / points);
   if (end <= first) return NO_SCORES;
-  if (width <= 1) return sliced(scores, first, end);
+  if (width <= 1) return withColumns(scores, (column) => column.slice(first, end));
   const starts = Array.from({ length: Math.ceil((end - first) / width) }, (_, i) => first + i * width);
   const each = (column: readonly (number | null)[], of: (known: readonly number[]) => number): (number | null)[] =>
     starts.map((start) => {
@@ -29,11 +29,6 @@ export function bucketed(
     alarms: starts.map((start) => sum(scores.alarms.slice(start, Math.min(end, start + width)))),
     bucket_ms: timestampMs[first + width] - timestampMs[first],
   };
-}
-
-function sliced({ bucket_ms, ...columns }: ShownScores, first: number, end: number): ShownScores {
-  const cut = Object.entries(columns).map(([name, column]) => [name, column.slice(first, end)]);
-  return { ...(Object.fromEntries(cut) as typeof columns), bucket_ms };
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);

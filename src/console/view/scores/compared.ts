@@ -1,5 +1,4 @@
-import type { ShownScores } from './shown-scores.ts';
-import type { TimeRange } from './time-range.ts';
+import type { ShownScores, TimeRange } from './shown-scores.ts';
 
 /** Stretches of time that a series is compared with. */
 export const COMPARED_WITH: Readonly<Record<string, { readonly name: string; readonly ms: number }>> = {

@@ -1,4 +1,4 @@
-import type { ShownScores } from './shown-scores.ts';
+import { type ShownScores, withColumns } from './shown-scores.ts';
 
 /** Times further apart than so many steps have a gap between them. */
 const STEPS_MAX = 1.9;
@@ -24,19 +24,10 @@ export function withGaps(columns: ShownScores): ShownScores {
     }
     return rows;
   };
-  const none = () => null;
-  return {
-    timestampMs: broken(at, (i) => at[i - 1] + step),
-    value: broken(columns.value, none),
-    value_min: broken(columns.value_min, none),
-    value_max: broken(columns.value_max, none),
-    forecast: broken(columns.forecast, none),
-    lo: broken(columns.lo, none),
-    hi: broken(columns.hi, none),
-    grade: broken(columns.grade, none),
-    alarms: broken(columns.alarms, () => 0),
-    bucket_ms,
-  };
+  return withColumns(columns, (column, name) => {
+    if (name === 'timestampMs') return broken(column, (i) => at[i - 1] + step);
+    return broken(column, () => (name === 'alarms' ? 0 : null));
+  });
 }
 
 /** null if there are fewer than two times. */

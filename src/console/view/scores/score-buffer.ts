@@ -1,5 +1,5 @@
 import type { SeriesNow } from '../../../api/wire/schema/operations/history-schema.ts';
-import type { ShownScores } from './shown-scores.ts';
+import { type ShownScores, withColumns } from './shown-scores.ts';
 
 /** Points of a chart that grows while it is displayed. */
 export const POINTS_MAX = 6_000;
@@ -13,19 +13,11 @@ export function withArrived(columns: ShownScores, arrived: readonly SeriesNow[])
   const fresh = arrived.filter(({ timestampMs }) => timestampMs > newest);
   if (fresh.length === 0) return columns;
   const skip = Math.max(0, columns.timestampMs.length + fresh.length - POINTS_MAX);
-  const grown = <T>(column: readonly T[], of: (score: SeriesNow) => T): T[] => {
-    return [...column.slice(skip), ...fresh.map(of)];
-  };
-  return {
-    timestampMs: grown(columns.timestampMs, ({ timestampMs }) => timestampMs),
-    value: grown(columns.value, ({ value }) => value),
-    forecast: grown(columns.forecast, ({ forecast }) => forecast),
-    lo: grown(columns.lo, ({ lo }) => lo),
-    hi: grown(columns.hi, ({ hi }) => hi),
-    grade: grown(columns.grade, ({ grade }) => grade),
-    alarms: grown(columns.alarms, ({ alarm }) => Number(alarm)),
-    value_min: grown(columns.value_min, ({ value }) => value),
-    value_max: grown(columns.value_max, ({ value }) => value),
-    bucket_ms: columns.bucket_ms,
-  };
+  const cells = fresh.map((score) => ({
+    ...score,
+    alarms: Number(score.alarm),
+    value_min: score.value,
+    value_max: score.value,
+  }));
+  return withColumns(columns, (column, name) => [...column.slice(skip), ...cells.map((cell) => cell[name])]);
 }

@@ -1,5 +1,4 @@
-import type { ShownScores } from './shown-scores.ts';
-import type { TimeRange } from './time-range.ts';
+import type { ShownScores, TimeRange } from './shown-scores.ts';
 
 interface Sparkline {
   readonly line: string;

@@ -1,5 +1,5 @@
 import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
-import type { TimeRange } from './time-range.ts';
+import type { TimeRange } from './shown-scores.ts';
 
 interface LaneBar {
   readonly event: EventAnswer;

@@ -1,8 +1,7 @@
 import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
 import { quantityText, quantityTexts } from '../../../records/text/quantity-text.ts';
 import { routeTo } from '../route.ts';
-import { counted, elapsedText, numberText, percentText } from './number-words.ts';
-import { withShownClock } from './time-words.ts';
+import { counted, elapsedText, numberText, percentText, withShownClock } from './value-words.ts';
 
 export const KINDS: Readonly<Record<EventAnswer['kind'], string>> = {
   spike: 'far above its forecast for a short time',

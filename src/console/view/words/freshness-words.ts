@@ -1,6 +1,5 @@
 import type { Freshness } from '../../../api/wire/schema/operations/freshness-schema.ts';
-import { counted, countText, elapsedText } from './number-words.ts';
-import { timeText } from './time-words.ts';
+import { counted, countText, elapsedText, timeText } from './value-words.ts';
 
 /** Answers about freshness, as far as they are known. */
 export interface KnownFreshness {

@@ -4,8 +4,7 @@ import type { IncidentAnswer } from '../../../api/wire/schema/operations/inciden
 import type { Incident } from '../../../records/incident.ts';
 import { isOriginKnown } from '../../../records/incident.ts';
 import { routeTo } from '../route.ts';
-import { counted, elapsedText } from './number-words.ts';
-import { timeText } from './time-words.ts';
+import { counted, elapsedText, timeText } from './value-words.ts';
 
 export const INCIDENT_KIND_WORDS: Readonly<Record<IncidentAnswer['kind'], readonly [name: string, meaning: string]>> = {
   single: ['single', 'no other event is related to this one'],

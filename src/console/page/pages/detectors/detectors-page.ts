@@ -1,20 +1,19 @@
+import { useState } from 'preact/hooks';
 import type { DetectorsAnswer } from '../../../../api/wire/schema/operations/detectors-schema.ts';
-import { type Route, routeTo } from '../../../view/route.ts';
-import { counted, rateText } from '../../../view/words/number-words.ts';
-import { type Console, useLoaded } from '../../element/hooks.ts';
-import { html, type Shown } from '../../element/html.ts';
+import { routeTo } from '../../../view/route.ts';
+import { counted, rateText, zonedText } from '../../../view/words/value-words.ts';
+import { type Props, useLoaded } from '../../element/hooks.ts';
+import { Failure, html, Loading, type Shown, typedIn } from '../../element/html.ts';
 import { Meanings } from '../../element/meanings.ts';
-import { Failure, Loading } from '../../element/page-states.ts';
 import { Table, type TableColumn } from '../../element/table.ts';
 import { getJson } from '../../source/service-calls.ts';
-import { DetectorsEditor } from './detectors-editor.ts';
-import { WhatIf } from './what-if.ts';
-import { DetectorWhatIfView } from './what-if-result.ts';
+import { SaveDetectors } from './save-detectors.ts';
+import { DetectorWhatIfView, WhatIf } from './what-if-result.ts';
 
 const EVERY_MS = 30_000;
 
 /** The detectors: what they watch, their target rates, what they raised, and what if they were set otherwise. */
-export function DetectorsPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
+export function DetectorsPage({ app, route }: Props<'app' | 'route'>): Shown {
   const { value, failure, reload } = useLoaded('detectors', () => getJson<DetectorsAnswer>('/v1/detectors'), EVERY_MS);
   if (value === null) {
     return html`<div class="page"><h1>Detectors</h1>
@@ -116,4 +115,52 @@ function DetectorSettings({ detector }: { readonly detector: Detector }): Shown 
       since === null ? '' : ` since ${new Date(since).toISOString().slice(0, 10)}`
     }.</p>
   </section>`;
+}
+
+/** As GET and PUT /v1/detectors name the file among the versions. */
+const FILE_VERSION = 0;
+
+/** The file itself, for what the form above does not offer, and the versions before. */
+function DetectorsEditor({ app, file, onSaved }: Props<'app' | 'file' | 'onSaved'>): Shown {
+  const [edited, setEdited] = useState<string | null>(null);
+  const rollBack = (version: number, comment: string) =>
+    app.mayAdminister &&
+    html`<${SaveDetectors} file=${file} next=${{ roll_back_to: version }} comment=${comment} title="Roll back to it …"
+      onSaved=${() => {
+        setEdited(null);
+        onSaved();
+      }} />`;
+  const text = edited ?? file.text;
+  return html`<details class="panel"><summary>The detectors file${file.versions.length > 0 ? ', and its versions' : ''}
+    </summary>
+    <textarea class="code" rows="18" spellcheck=${false} aria-label="Detectors file" readonly=${!app.mayAdminister}
+      value=${text} onInput=${(event: Event) => setEdited(typedIn(event))} />
+    ${
+      app.mayAdminister &&
+      html`<div class="buttons"><${SaveDetectors} file=${file} next=${{ text }} comment="edited in the console"
+        onSaved=${() => {
+          setEdited(null);
+          onSaved();
+        }} />
+        ${
+          edited !== null &&
+          html`<button type="button" class="plain"
+          onClick=${() => setEdited(null)}>Discard</button>`
+        }
+      </div>`
+    }
+    ${
+      file.versions.length > 0 &&
+      html`<table class="table versions"><thead><tr><th scope="col">Version</th><th scope="col">Saved</th>
+        <th scope="col">By</th><th scope="col">Comment</th><th scope="col"><span class="sr">Action</span></th></tr>
+          </thead>
+      <tbody>${file.versions.map(
+        ({ version, saved_at, saved_by, comment }) => html`<tr><th scope="row">${version}</th>
+          <td>${zonedText(saved_at)}</td><td>${saved_by}</td><td>${comment ?? ''}</td>
+          <td>${version !== file.version && rollBack(version, `back to version ${version}`)}</td></tr>`,
+      )}
+      <tr><th scope="row">file</th><td>–</td><td>–</td><td>the detectors file of this service</td>
+        <td>${rollBack(FILE_VERSION, 'back to the detectors file')}</td></tr></tbody></table>`
+    }
+  </details>`;
 }

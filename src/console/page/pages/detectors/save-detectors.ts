@@ -1,8 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DetectorsAnswer, DetectorsSaved } from '../../../../api/wire/schema/operations/detectors-schema.ts';
 import { useAct } from '../../element/hooks.ts';
-import { html, type Shown } from '../../element/html.ts';
-import { Failure } from '../../element/page-states.ts';
+import { Failure, html, type Shown } from '../../element/html.ts';
 import { postJson } from '../../source/service-calls.ts';
 
 interface SaveDetectorsProps {

@@ -1,6 +1,6 @@
 import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
 import { changeText } from '../../../../records/changes/deployment.ts';
-import { timeText, zonedText } from '../../../view/words/time-words.ts';
+import { timeText, zonedText } from '../../../view/words/value-words.ts';
 import { html, type Shown } from '../../element/html.ts';
 
 const ROWS = 10;

@@ -1,4 +1,3 @@
-import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import { quantityTexts } from '../../../../records/text/quantity-text.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import { routeTo } from '../../../view/route.ts';
@@ -12,25 +11,16 @@ import {
   whyFlagged,
 } from '../../../view/words/event-words.ts';
 import { muteScopes } from '../../../view/words/mute-words.ts';
-import { numberText, percentText } from '../../../view/words/number-words.ts';
-import { zonedText } from '../../../view/words/time-words.ts';
-import type { Console } from '../../element/hooks.ts';
-import { classes, html, type Shown } from '../../element/html.ts';
-import { Icon } from '../../element/icons.ts';
+import { numberText, percentText, zonedText } from '../../../view/words/value-words.ts';
+import type { Props } from '../../element/hooks.ts';
+import { classes, html, Icon, type Shown } from '../../element/html.ts';
 import { Meanings } from '../../element/meanings.ts';
 import { Name, SharedName, useNames } from '../../element/series-name.ts';
 import { Guidance, linked } from './guidance.ts';
 import { ReviewActions } from './review-actions.ts';
 
-interface EventDetailProps {
-  readonly app: Console;
-  readonly event: EventAnswer;
-  readonly nowMs: number;
-  readonly onChanged: () => void;
-}
-
 /** Why an event was raised, in words and numbers, and its review by people. */
-export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps): Shown {
+export function EventDetail({ app, event, nowMs, onChanged }: Props<'app' | 'event' | 'nowMs' | 'onChanged'>): Shown {
   const { kind, value, expected, lo, hi, severity, grade, startedAtMs, endedAtMs, closeReason, labels } = event;
   const [valueText, expectedText, loText, hiText] = quantityTexts([value, expected, lo, hi], event.unit);
   const [first, last] = [zonedText(event.firstAlarmAtMs), zonedText(event.lastAlarmAtMs)];
@@ -71,7 +61,7 @@ export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps):
   </article>`;
 }
 
-function MemberShares({ event }: { readonly event: EventAnswer }): Shown {
+function MemberShares({ event }: Props<'event'>): Shown {
   const names = useNames(event.members.map(({ series }) => series));
   return html`<h3>Shares of its members</h3>
     <${SharedName} names=${names} />

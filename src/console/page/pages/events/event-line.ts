@@ -1,5 +1,3 @@
-import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
-import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import {
   addressOf,
@@ -11,24 +9,15 @@ import {
   subjectName,
   widthsOut,
 } from '../../../view/words/event-words.ts';
-import { numberText } from '../../../view/words/number-words.ts';
+import { numberText } from '../../../view/words/value-words.ts';
 import { EventSparkline } from '../../chart/event-sparkline.ts';
-import type { Console } from '../../element/hooks.ts';
-import { classes, html, type Shown } from '../../element/html.ts';
-import { Icon } from '../../element/icons.ts';
+import type { Props } from '../../element/hooks.ts';
+import { classes, html, Icon, type Shown, Since } from '../../element/html.ts';
 import { CopyId, Name } from '../../element/series-name.ts';
-import { Since } from '../../element/since.ts';
 import { Acknowledge } from './review-actions.ts';
 
-interface EventLineProps {
-  readonly app: Console;
-  readonly event: EventAnswer;
-  readonly names: ListedNames;
-  readonly nowMs: number;
-}
-
 /** An open event in one line: what, where, since when, how far out, and how it looks. */
-export function EventLine({ app, event, names, nowMs }: EventLineProps): Shown {
+export function EventLine({ app, event, names, nowMs }: Props<'app' | 'event' | 'names' | 'nowMs'>): Shown {
   const { eventId: id, kind, startedAtMs, detector, severity, acknowledged } = event;
   const subject = subjectName(event);
   const name = names.of(subject);

@@ -2,7 +2,7 @@ import type { EventAnswer } from '../../../../api/wire/schema/operations/event-s
 import { eventUrgency } from '../../../../records/urgency.ts';
 import { type EventColumn, nextOrder, parseOrder, sortedEvents } from '../../../view/event-order.ts';
 import { groupsBy, labelledEvent } from '../../../view/label-groups.ts';
-import { type Route, routeTo } from '../../../view/route.ts';
+import { routeTo } from '../../../view/route.ts';
 import {
   addressOf,
   farOutText,
@@ -12,22 +12,14 @@ import {
   stateText,
   subjectName,
 } from '../../../view/words/event-words.ts';
-import { numberText } from '../../../view/words/number-words.ts';
-import { timeText, zonedText } from '../../../view/words/time-words.ts';
-import { html, type Shown } from '../../element/html.ts';
-import { Icon } from '../../element/icons.ts';
+import { numberText, timeText, zonedText } from '../../../view/words/value-words.ts';
+import type { Props } from '../../element/hooks.ts';
+import { html, Icon, type Shown } from '../../element/html.ts';
 import { Meanings } from '../../element/meanings.ts';
 import { CopyId, Name, SharedName, useNames } from '../../element/series-name.ts';
 import { Table, type TableColumn } from '../../element/table.ts';
 
-interface EventTableProps {
-  readonly events: readonly EventAnswer[];
-  readonly nowMs: number;
-  /** Filters, and the order as `sort`, as the address has them. */
-  readonly query: Route['query'];
-}
-
-export function EventTable({ events, nowMs, query }: EventTableProps): Shown {
+export function EventTable({ events, nowMs, query }: Props<'events' | 'nowMs' | 'query'>): Shown {
   const order = parseOrder(query.sort ?? '');
   const names = useNames(events.map(subjectName));
   const sort = (column: EventColumn) => ({

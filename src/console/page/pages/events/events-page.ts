@@ -1,14 +1,13 @@
 import type { EventAnswer, EventsAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import { chosenMatch } from '../../../view/console-source.ts';
 import { labelledEvent } from '../../../view/label-groups.ts';
-import { type Route, routeTo } from '../../../view/route.ts';
+import { routeTo } from '../../../view/route.ts';
 import { KINDS, kindName } from '../../../view/words/event-words.ts';
-import { counted } from '../../../view/words/number-words.ts';
+import { counted } from '../../../view/words/value-words.ts';
 import { EventTimeline } from '../../chart/event-timeline.ts';
 import { GroupChoice } from '../../element/grouped.ts';
-import { type Console, useNow, usePages } from '../../element/hooks.ts';
-import { html, type Shown, typedIn } from '../../element/html.ts';
-import { Empty, Failure, Loading } from '../../element/page-states.ts';
+import { type Props, useNow, usePages } from '../../element/hooks.ts';
+import { Empty, Failure, html, Loading, type Shown, typedIn } from '../../element/html.ts';
 import { TypedFilter } from '../../element/typed-filter.ts';
 import { EventTable } from './event-table.ts';
 
@@ -27,7 +26,7 @@ const PAGING = {
   everyMs: EVERY_MS,
 };
 
-export function EventsPage({ app, route: { query } }: { readonly app: Console; readonly route: Route }): Shown {
+export function EventsPage({ app, route: { query } }: Props<'app' | 'route'>): Shown {
   const { open = '', kind = '', detector = '', series = '', days = '', incident = '' } = query;
   const span = SPANS.find(([name]) => name === days)?.[2];
   // Order and groups are made here, of what was read.
@@ -80,12 +79,7 @@ export function EventsPage({ app, route: { query } }: { readonly app: Console; r
   </div>`;
 }
 
-interface EventFiltersProps {
-  readonly query: Route['query'];
-  readonly events: readonly EventAnswer[];
-}
-
-function EventFilters({ query, events }: EventFiltersProps): Shown {
+function EventFilters({ query, events }: Props<'query' | 'events'>): Shown {
   const { open = '', kind = '', detector = '', series = '', days = '', by = '' } = query;
   const go = (name: string, value: string) => location.replace(routeTo('events', null, { ...query, [name]: value }));
   const choose = (name: string) => (event: Event) => go(name, typedIn(event));

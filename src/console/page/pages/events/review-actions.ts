@@ -1,14 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import { parseRoute, routeTo } from '../../../view/route.ts';
-import type { MuteScope } from '../../../view/words/mute-words.ts';
-import { zonedText } from '../../../view/words/time-words.ts';
+import { HOUR_MS, MUTE_TIMES, type MuteScope } from '../../../view/words/mute-words.ts';
+import { zonedText } from '../../../view/words/value-words.ts';
 import { type Console, useAct } from '../../element/hooks.ts';
-import { html, type Shown } from '../../element/html.ts';
-import { Icon } from '../../element/icons.ts';
-import { Failure } from '../../element/page-states.ts';
+import { Failure, html, Icon, type Shown, typedIn } from '../../element/html.ts';
 import { postJson, review } from '../../source/service-calls.ts';
-import { MuteDialog } from './mute-dialog.ts';
 
 interface ReviewProps {
   readonly app: Console;
@@ -108,4 +105,46 @@ export function Acknowledge({
   return html`<button type="button" class="small" aria-pressed=${acknowledged !== null} onClick=${press}
       title=${acknowledged === null ? `Acknowledge it${withEvents}` : `Acknowledged by ${acknowledged.by}`}>
       <${Icon} name="check" /><span class="sr">Acknowledge the ${what} of ${name}</span></button>`;
+}
+
+interface MuteDialogProps {
+  readonly what?: string;
+  readonly onClose: () => void;
+  readonly scopes?: readonly MuteScope[];
+  readonly onMute: (ms: number, reason: string, scope: MuteScope | undefined) => void;
+}
+
+/** For how long, and why, for later readers. */
+function MuteDialog({ what = 'event', scopes = [], onClose, onMute }: MuteDialogProps): Shown {
+  const [ms, setMs] = useState(HOUR_MS);
+  const [scope, setScope] = useState(0);
+  const [reason, setReason] = useState('');
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const send = (event: Event) => {
+    event.preventDefault();
+    onMute(ms, reason.trim(), scopes[scope]);
+    onClose();
+  };
+  return html`<dialog ref=${dialog} aria-labelledby="mute-title" onClose=${onClose}>
+    <form onSubmit=${send}>
+      <h2 id="mute-title">Mute ${scopes.length > 1 ? 'notifications' : `this ${what}`}</h2>
+      ${
+        scopes.length > 1 &&
+        html`<label for="mute-what">Of</label><select id="mute-what" value=${scope}
+          onChange=${(event: Event) => setScope(Number(typedIn(event)))}>
+          ${scopes.map(({ name }, i) => html`<option value=${i}>${name}</option>`)}</select>`
+      }
+      <label for="mute-for">For</label>
+      <select id="mute-for" value=${ms}
+        onChange=${(event: Event) => setMs(Number(typedIn(event)))}>
+        ${MUTE_TIMES.map(([text, length]) => html`<option value=${length}>${text}</option>`)}
+      </select>
+      <label for="mute-why">Because</label>
+      <input id="mute-why" required maxlength="500" value=${reason} placeholder="planned maintenance"
+        onInput=${(event: Event) => setReason(typedIn(event))} />
+      <div class="buttons"><button type="button" class="plain" onClick=${onClose}>Cancel</button>
+        <button type="submit" class="primary" disabled=${reason.trim() === ''}>Mute</button></div>
+    </form>
+  </dialog>`;
 }

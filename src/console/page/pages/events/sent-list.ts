@@ -1,6 +1,6 @@
 import type { SentAnswer } from '../../../../api/wire/schema/operations/sent-schema.ts';
 import { routeTo } from '../../../view/route.ts';
-import { timeText, zonedText } from '../../../view/words/time-words.ts';
+import { timeText, zonedText } from '../../../view/words/value-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 

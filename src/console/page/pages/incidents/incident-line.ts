@@ -1,6 +1,5 @@
 import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import type { IncidentAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
-import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import { mutedNow } from '../../../view/words/event-words.ts';
 import {
@@ -10,22 +9,12 @@ import {
   incidentName,
   incidentSize,
 } from '../../../view/words/incident-words.ts';
-import { numberText } from '../../../view/words/number-words.ts';
+import { numberText } from '../../../view/words/value-words.ts';
 import { EventSparkline } from '../../chart/event-sparkline.ts';
-import type { Console } from '../../element/hooks.ts';
-import { classes, html, type Shown } from '../../element/html.ts';
-import { Icon } from '../../element/icons.ts';
+import type { Props } from '../../element/hooks.ts';
+import { classes, html, Icon, type Shown, Since } from '../../element/html.ts';
 import { Name } from '../../element/series-name.ts';
-import { Since } from '../../element/since.ts';
 import { Acknowledge } from '../events/review-actions.ts';
-
-interface IncidentEntryProps {
-  readonly app: Console;
-  readonly incident: IncidentAnswer;
-  readonly events: readonly EventAnswer[];
-  readonly names: ListedNames;
-  readonly nowMs: number;
-}
 
 /** The event that is drawn for an incident: that of its first origin, or the first one. */
 function eventOf({ incidentId, origins }: IncidentAnswer, events: readonly EventAnswer[]): EventAnswer | undefined {
@@ -34,7 +23,13 @@ function eventOf({ incidentId, origins }: IncidentAnswer, events: readonly Event
 }
 
 /** An open incident in one line: its likely origin, size, age, and a drawing of that series. */
-export function IncidentEntry({ app, incident, events, names, nowMs }: IncidentEntryProps): Shown {
+export function IncidentEntry({
+  app,
+  incident,
+  events,
+  names,
+  nowMs,
+}: Props<'app' | 'events' | 'names' | 'nowMs'> & { readonly incident: IncidentAnswer }): Shown {
   const { incidentId: id, kind, summary, startedAtMs, severity, usualCount, acknowledged } = incident;
   const muted = mutedNow(incident, nowMs);
   const [word, meaning] = INCIDENT_KIND_WORDS[kind];

@@ -1,8 +1,9 @@
 import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
 import type { IncidentDetailAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
+import { isOriginKnown } from '../../../../records/incident.ts';
 import { visibleId } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
-import { type Route, routeTo } from '../../../view/route.ts';
+import { routeTo } from '../../../view/route.ts';
 import { mutedNow } from '../../../view/words/event-words.ts';
 import {
   INCIDENT_KIND_WORDS,
@@ -10,18 +11,17 @@ import {
   incidentName,
   incidentSize,
   namedOrigins,
+  originName,
 } from '../../../view/words/incident-words.ts';
-import { counted, elapsedText } from '../../../view/words/number-words.ts';
-import { timeText, withShownClock, zonedText } from '../../../view/words/time-words.ts';
-import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
-import { classes, html, type Shown } from '../../element/html.ts';
-import { Failure, Loading } from '../../element/page-states.ts';
-import { Name, SharedName, useNames } from '../../element/series-name.ts';
+import { counted, elapsedText, timeText, withShownClock, zonedText } from '../../../view/words/value-words.ts';
+import { type Props, useLoaded, useNow } from '../../element/hooks.ts';
+import { classes, Failure, html, Icon, Loading, type Shown } from '../../element/html.ts';
+import { CopyId, Name, SharedName, useNames } from '../../element/series-name.ts';
+import { review } from '../../source/service-calls.ts';
 import { ChangeList } from '../events/change-list.ts';
 import { Guidance } from '../events/guidance.ts';
 import { ReviewActions } from '../events/review-actions.ts';
 import { SentOf } from '../events/sent-list.ts';
-import { IncidentOrigins } from './incident-origins.ts';
 import { IncidentTimeline } from './incident-timeline.ts';
 
 const EVERY_MS = 15_000;
@@ -29,7 +29,7 @@ const EVENTS_MAX = 200;
 const NONE: readonly ShownChange[] = [];
 
 /** One incident: its likely origins, its events by their onsets, and similar incidents. */
-export function IncidentPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
+export function IncidentPage({ app, route }: Props<'app' | 'route'>): Shown {
   const id = route.subject ?? '';
   const { value, failure, reload } = useLoaded(id, () => app.source.incident(id), EVERY_MS);
   const load = () => app.source.events({ incident: id, limit: EVENTS_MAX });
@@ -66,14 +66,7 @@ export function IncidentPage({ app, route }: { readonly app: Console; readonly r
   </div>`;
 }
 
-interface FactsProps {
-  readonly app: Console;
-  readonly incident: IncidentDetailAnswer;
-  readonly nowMs: number;
-  readonly onChanged: () => void;
-}
-
-function Facts({ app, incident, nowMs, onChanged }: FactsProps): Shown {
+function Facts({ app, incident, nowMs, onChanged }: Props<'app' | 'incident' | 'nowMs' | 'onChanged'>): Shown {
   const { kind, summary, startedAtMs, endedAtMs, seriesCount, usualCount } = incident;
   const [word, meaning] = INCIDENT_KIND_WORDS[kind];
   const usual = usualCount === null ? '' : ` ${seriesCount} series at once, usually ${usualCount}.`;
@@ -94,12 +87,7 @@ function Facts({ app, incident, nowMs, onChanged }: FactsProps): Shown {
   </article>`;
 }
 
-interface SimilarProps {
-  readonly incident: IncidentDetailAnswer;
-  readonly nowMs: number;
-}
-
-function Similar({ incident: { similar, seriesCount }, nowMs }: SimilarProps): Shown {
+function Similar({ incident: { similar, seriesCount }, nowMs }: Props<'incident' | 'nowMs'>): Shown {
   const names = useNames(similar.flatMap(({ incident }) => namedOrigins(incident)));
   return html`<section class="panel"><h2>Similar incidents</h2>
     <${SharedName} names=${names} />
@@ -117,4 +105,45 @@ function Similar({ incident: { similar, seriesCount }, nowMs }: SimilarProps): S
         }</p>
       </li>`;
     })}</ul></section>`;
+}
+
+/** Candidates with their evidence. Their scores are not shown: see the README of src/incidents. */
+function IncidentOrigins({ app, incident, onChanged }: Props<'app' | 'incident' | 'onChanged'>): Shown {
+  const { incidentId, origins, openedOrigins, verdicts, confirmed } = incident;
+  // Of candidates without evidence only the first is listed.
+  const shown = origins.filter(({ score }, rank) => rank === 0 || score > 0);
+  const names = useNames(shown.map(originName));
+  const listed = (each: IncidentDetailAnswer['origins']) =>
+    each.map((origin) => names.of(originName(origin))).join('; ');
+  const earlier = listed(openedOrigins) === listed(shown) ? null : listed(openedOrigins);
+  if (shown.length === 0) return null;
+  return html`<section class="panel" aria-label="Likely origins"><h2>Likely origins</h2>
+    <${SharedName} names=${names} />
+    ${!isOriginKnown(origins) && html`<p class="aside">Origin unknown: no candidate is clearly ahead.</p>`}
+    <ol class="origins">${shown.map((origin) => {
+      const name = originName(origin);
+      const given = verdicts.find(({ verdict, subject }) => verdict === 'origin' && subject === name);
+      const before = confirmed.find(({ subject }) => subject === name)?.incidents ?? 0;
+      const judge = async () => {
+        const body = { verdict: 'origin', subject: name, given: given === undefined };
+        await review('incidents', incidentId, 'verdict', body);
+        onChanged();
+      };
+      return html`<li key=${name}>
+        <p class="origin"><span><a href=${routeTo('series', origin.series)}><${Name} id=${name} names=${names} /></a>
+          <${CopyId} id=${name} names=${names} /></span>
+          ${
+            app.mayOperate
+              ? html`<button type="button" class="small text" aria-pressed=${given !== undefined} onClick=${judge}>
+                <${Icon} name="check" />Confirm root cause<span class="sr">: ${names.of(name)}</span></button>`
+              : given !== undefined && html`<span class="mark">root cause, confirmed by ${given.by}</span>`
+          }</p>
+        <p class="aside">${origin.evidence.length === 0 ? 'No evidence.' : `${origin.evidence.join('; ')}.`}${
+          before > 0 && ` Confirmed root cause of ${counted(before, 'incident')}.`
+        }</p>
+      </li>`;
+    })}</ol>
+    <p class="aside">${earlier !== null && `When it was opened: ${earlier}. `}The ranking suggests where to look first;
+      it does not prove a cause.</p>
+  </section>`;
 }

@@ -1,18 +1,51 @@
-import { useState } from 'preact/hooks';
-import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
+import { useEffect, useState } from 'preact/hooks';
 import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import type { IncidentDetailAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
 import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
+import type { ConsoleSource } from '../../../view/console-source.ts';
+import { withGaps } from '../../../view/scores/gaps.ts';
+import { NO_SCORES, type ShownScores, type TimeRange } from '../../../view/scores/shown-scores.ts';
 import { addressOf, farOutText, kindName, subjectName } from '../../../view/words/event-words.ts';
 import { onsetText } from '../../../view/words/incident-words.ts';
-import { timeText, zonedText } from '../../../view/words/time-words.ts';
-import { AlignedChart } from '../../chart/aligned-chart.ts';
-import type { Console } from '../../element/hooks.ts';
-import { classes, html, type Shown } from '../../element/html.ts';
-import { Icon } from '../../element/icons.ts';
+import { timeText, zonedText } from '../../../view/words/value-words.ts';
+import { inTurn, SparkDrawing } from '../../chart/event-sparkline.ts';
+import type { Console, Props } from '../../element/hooks.ts';
+import { classes, html, Icon, type Shown } from '../../element/html.ts';
 import { Name, SharedName, useNames } from '../../element/series-name.ts';
 import { review } from '../../source/service-calls.ts';
+
+const WIDTH = 600;
+const HEIGHT = 44;
+const POINTS = 200;
+
+interface AlignedChartProps {
+  readonly source: ConsoleSource;
+  readonly series: string;
+  /** Width of the drawing, the same in a column. */
+  readonly range: TimeRange;
+  readonly startedAt?: number;
+  readonly endedAt?: number | null;
+  readonly marks?: readonly number[];
+}
+
+function AlignedChart({ source, series, range, startedAt, endedAt, marks }: AlignedChartProps): Shown {
+  const [columns, setColumns] = useState<ShownScores>(NO_SCORES);
+  const [from, to] = [Math.round(range.from), Math.round(range.to)];
+  useEffect(() => {
+    let gone = false;
+    void inTurn(async () => {
+      if (gone) return;
+      const found = await source.scores(series, { from, to, points: POINTS });
+      if (!gone) setColumns(withGaps(found));
+    });
+    return () => {
+      gone = true;
+    };
+  }, [source, series, from, to]);
+  return html`<${SparkDrawing} columns=${columns} range=${{ from, to }} width=${WIDTH} height=${HEIGHT}
+    startedAt=${startedAt} endedAt=${endedAt} marks=${marks} />`;
+}
 
 const ROWS = 20;
 const MARKS = [0, 0.25, 0.5, 0.75, 1];
@@ -22,18 +55,10 @@ const LEAD_MS_MIN = 600_000;
 /** The end of what is shown moves on in steps, so that charts are read again only now and then. */
 const STEP_MS = 30_000;
 
-interface IncidentTimelineProps {
-  readonly app: Console;
-  readonly incident: IncidentDetailAnswer;
-  /** Those of its events that the history has. */
-  readonly events: readonly EventAnswer[];
-  readonly changes: readonly ShownChange[];
-  readonly nowMs: number;
-  readonly onChanged: () => void;
-}
-
 /** Its events by their onsets, each with its series over the same time. */
-export function IncidentTimeline(props: IncidentTimelineProps): Shown {
+export function IncidentTimeline(
+  props: Props<'app' | 'incident' | 'events' | 'changes' | 'nowMs' | 'onChanged'>,
+): Shown {
   const { app, incident, events, changes, nowMs, onChanged } = props;
   const marks = changes.map(({ time }) => time);
   const [rows, setRows] = useState(ROWS);

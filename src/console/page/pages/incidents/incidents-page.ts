@@ -1,6 +1,6 @@
 import type { IncidentAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
-import { type Route, routeTo } from '../../../view/route.ts';
+import { routeTo } from '../../../view/route.ts';
 import { stateText } from '../../../view/words/event-words.ts';
 import {
   INCIDENT_KIND_WORDS,
@@ -8,11 +8,9 @@ import {
   incidentName,
   namedOrigins,
 } from '../../../view/words/incident-words.ts';
-import { counted, elapsedText, numberText } from '../../../view/words/number-words.ts';
-import { timeText, zonedText } from '../../../view/words/time-words.ts';
-import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
-import { html, type Shown, typedIn } from '../../element/html.ts';
-import { Empty, Failure, Loading } from '../../element/page-states.ts';
+import { counted, elapsedText, numberText, timeText, zonedText } from '../../../view/words/value-words.ts';
+import { type Props, useLoaded, useNow } from '../../element/hooks.ts';
+import { Empty, Failure, html, Loading, type Shown, typedIn } from '../../element/html.ts';
 import { Name, SharedName, useNames } from '../../element/series-name.ts';
 import { Table, type TableColumn } from '../../element/table.ts';
 
@@ -21,7 +19,7 @@ const ROWS_MAX = 1_000;
 const EVERY_MS = 15_000;
 
 /** Incidents, open ones first, then newest first. */
-export function IncidentsPage({ app, route: { query } }: { readonly app: Console; readonly route: Route }): Shown {
+export function IncidentsPage({ app, route: { query } }: Props<'app' | 'route'>): Shown {
   const { open = '', single = 'false', rows = '' } = query;
   const limit = Math.min(ROWS_MAX, Number(rows) || PAGE_ROWS);
   const flags = { ...(open && { open: open === 'true' }), ...(single !== 'all' && { single: single === 'true' }) };
@@ -66,12 +64,10 @@ export function IncidentsPage({ app, route: { query } }: { readonly app: Console
   </div>`;
 }
 
-interface IncidentTableProps {
-  readonly incidents: readonly IncidentAnswer[];
-  readonly nowMs: number;
-}
-
-function IncidentTable({ incidents, nowMs }: IncidentTableProps): Shown {
+function IncidentTable({
+  incidents,
+  nowMs,
+}: Props<'nowMs'> & { readonly incidents: readonly IncidentAnswer[] }): Shown {
   const names = useNames(incidents.flatMap(namedOrigins));
   const columns: readonly TableColumn<IncidentAnswer>[] = [
     {

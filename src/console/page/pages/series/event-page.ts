@@ -2,15 +2,12 @@ import { useMemo } from 'preact/hooks';
 import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import { visibleId } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
-import { type Route, routeTo } from '../../../view/route.ts';
+import { routeTo } from '../../../view/route.ts';
 import { addressOf, kindName, subjectName, worstFirst } from '../../../view/words/event-words.ts';
-import { counted, elapsedText } from '../../../view/words/number-words.ts';
-import { timeText } from '../../../view/words/time-words.ts';
+import { counted, elapsedText, timeText } from '../../../view/words/value-words.ts';
 import { EventSparkline } from '../../chart/event-sparkline.ts';
-import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
-import { classes, html, type Shown } from '../../element/html.ts';
-import { Icon } from '../../element/icons.ts';
-import { Failure, Loading } from '../../element/page-states.ts';
+import { type Console, type Props, useLoaded, useNow } from '../../element/hooks.ts';
+import { classes, Failure, html, Icon, Loading, type Shown } from '../../element/html.ts';
 import { CopyId, Name, SharedName, useNames } from '../../element/series-name.ts';
 import { useSeriesHistory } from '../../source/series-history.ts';
 import { EventDetail } from '../events/event-detail.ts';
@@ -27,7 +24,7 @@ const SAME_TIME_MAX = 200;
 const SAME_TIME_SHOWN_MAX = 10;
 
 /** One event: its chart, why it was raised, other events of its series, and events of other series at the time. */
-export function EventPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
+export function EventPage({ app, route }: Props<'app' | 'route'>): Shown {
   const id = route.subject ?? '';
   const { value, failure, reload } = useLoaded(id, () => app.source.event(id), EVERY_MS);
   const nowMs = useNow(app.source, 5_000);
@@ -46,7 +43,9 @@ export function EventPage({ app, route }: { readonly app: Console; readonly rout
     ${value === null && failure === null && html`<${Loading} what="the event" />`}
     ${
       value !== null &&
-      html`${shown === null ? null : html`<${EventChart} app=${app} event=${value} series=${shown} nowMs=${nowMs} />`}
+      html`${
+        shown !== null && html`<${EventChart} key=${shown} app=${app} event=${value} series=${shown} nowMs=${nowMs} />`
+      }
       ${value.members.length > 0 && html`<${Members} app=${app} event=${value} />`}
       <div class="columns">
         <section class="wide" aria-label="Why it was flagged">
@@ -70,19 +69,12 @@ function chartedSeries({ series, members }: EventAnswer): string | null {
   return series ?? members[0]?.series ?? null;
 }
 
-interface EventOfSeriesProps {
-  readonly app: Console;
-  readonly event: EventAnswer;
-  readonly series: string;
-  readonly nowMs: number;
-}
-
 function useSeriesEvents({ source }: Console, series: string): readonly EventAnswer[] | null {
   const load = () => source.events({ series, limit: SERIES_EVENTS_MAX });
   return useLoaded(`events of ${series}`, load, EVERY_MS).value?.events ?? null;
 }
 
-function EventChart({ app, event, series, nowMs }: EventOfSeriesProps): Shown {
+function EventChart({ app, event, series, nowMs }: Props<'app' | 'event' | 'series' | 'nowMs'>): Shown {
   const found = useSeriesEvents(app, series);
   const events = useMemo(
     () => [event, ...(found ?? []).filter(({ eventId }) => eventId !== event.eventId)],
@@ -94,7 +86,7 @@ function EventChart({ app, event, series, nowMs }: EventOfSeriesProps): Shown {
 }
 
 /** Members of a group, those with the largest shares first. */
-function Members({ app, event }: { readonly app: Console; readonly event: EventAnswer }): Shown {
+function Members({ app, event }: Props<'app' | 'event'>): Shown {
   const names = useNames(event.members.map(({ series }) => series));
   return html`<${SharedName} names=${names} /><ul class="drawings">${event.members.slice(0, DRAWN_MAX).map(
     ({ series }) => html`<li class="tile" key=${series}><a
@@ -106,20 +98,14 @@ function Members({ app, event }: { readonly app: Console; readonly event: EventA
   )}</ul>`;
 }
 
-function OtherEventsOfSeries({ app, event, series, nowMs }: EventOfSeriesProps): Shown {
+function OtherEventsOfSeries({ app, event, series, nowMs }: Props<'app' | 'event' | 'series' | 'nowMs'>): Shown {
   const events = useSeriesEvents(app, series);
   if (events === null || events.length < 2) return null;
   return html`<${SeriesEvents} series=${series} events=${events} chosen=${event.eventId} nowMs=${nowMs} />`;
 }
 
-interface SameTimeProps {
-  readonly app: Console;
-  readonly event: EventAnswer;
-  readonly nowMs: number;
-}
-
 /** Events of other series that were open from shortly before its start to its end. */
-function SameTime({ app, event, nowMs }: SameTimeProps): Shown {
+function SameTime({ app, event, nowMs }: Props<'app' | 'event' | 'nowMs'>): Shown {
   const { eventId, startedAtMs, endedAtMs } = event;
   const range = { from: startedAtMs - BEFORE_MS, ...(endedAtMs === null ? {} : { to: endedAtMs + 1 }) };
   const load = () => app.source.events({ ...range, limit: SAME_TIME_MAX });

@@ -2,17 +2,17 @@ import { useMemo } from 'preact/hooks';
 import { visibleId } from '../../../../records/series/listed-names.ts';
 import { quantityTexts } from '../../../../records/text/quantity-text.ts';
 import { routeTo } from '../../../view/route.ts';
-import type { ShownScores } from '../../../view/scores/shown-scores.ts';
-import { worstFirst } from '../../../view/words/event-words.ts';
-import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
+import type { ShownScores, ShownSeries } from '../../../view/scores/shown-scores.ts';
+import { hostOf, worstFirst } from '../../../view/words/event-words.ts';
+import { type Console, type Props, useLoaded, useNow } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
-import { CopyId } from '../../element/series-name.ts';
+import { CopyId, SharedName, useNames } from '../../element/series-name.ts';
 import { useUnit } from '../../element/units.ts';
 import { useSeriesHistory } from '../../source/series-history.ts';
 import { EventDetail } from '../events/event-detail.ts';
-import { Neighbours } from './neighbours.ts';
 import { SeriesChart } from './series-chart.ts';
 import { SeriesEvents } from './series-events.ts';
+import { SeriesTile } from './series-tile.ts';
 
 const EVENTS_MAX = 200;
 const EVENTS_EVERY_MS = 10_000;
@@ -85,4 +85,32 @@ function NotFlagged({ columns, detector }: { readonly columns: ShownScores; read
         ? `The newest value, ${valueText}, is between ${loText} and ${hiText}, as expected.`
         : 'Earlier events are listed with their charts.'
     }</p></div>`;
+}
+
+const NEIGHBOURS_MAX = 8;
+const VALUES = 60;
+const EVERY_MS = 15_000;
+
+/** The other series of the same group, or of the same host: what happened there at the same time. */
+function Neighbours({ app, series, group }: Props<'app' | 'series'> & { readonly group: string | null }): Shown {
+  const host = hostOf(series);
+  const load = async (): Promise<readonly ShownSeries[]> => {
+    if (group === null && host === null) return [];
+    const shared = { limit: 50, recent: VALUES, sort: 'grade' as const };
+    const { series: rows } = await app.source.seriesList(
+      group === null ? { ...shared, search: host ?? '' } : { ...shared, group },
+    );
+    const near = rows.filter(({ series: id }) => id !== series && (group !== null || id.startsWith(host ?? '')));
+    return near.slice(0, NEIGHBOURS_MAX);
+  };
+  const { value } = useLoaded(`near ${series}`, load, EVERY_MS);
+  const names = useNames((value ?? []).map(({ series: id }) => id));
+  if (value === null || value.length === 0) return null;
+  return html`<section class="panel"><h2>
+    ${group === null ? `Other series of ${host?.slice(0, -1)}` : `Other series of group ${group}`}</h2>
+    <${SharedName} names=${names} />
+    <ul class="tiles stacked">${value.map(
+      (row) => html`<${SeriesTile} key=${row.series} row=${row} names=${names} />`,
+    )}</ul>
+  </section>`;
 }

@@ -4,23 +4,19 @@ import type { EventAnswer } from '../../../../api/wire/schema/operations/event-s
 import { quantityTexts } from '../../../../records/text/quantity-text.ts';
 import type { ConsoleSource } from '../../../view/console-source.ts';
 import { COMPARED_WITH } from '../../../view/scores/compared.ts';
-import { scoresCsv } from '../../../view/scores/scores-csv.ts';
-import { NO_SCORES, type ShownScores } from '../../../view/scores/shown-scores.ts';
-import { zoomed } from '../../../view/scores/time-range.ts';
+import { NO_SCORES, type ShownScores, scoresCsv, type TimeRange, zoomed } from '../../../view/scores/shown-scores.ts';
 import { HOUR_MS } from '../../../view/words/mute-words.ts';
-import { momentText, zonedText, zoneOfTimes } from '../../../view/words/time-words.ts';
+import { momentOf, momentText, zonedText, zoneOfTimes } from '../../../view/words/value-words.ts';
 import { ChartView } from '../../chart/chart-view.ts';
 import { Overview } from '../../chart/overview.ts';
+import type { ValueAxis } from '../../chart/score-chart.ts';
 import { useAddressed, useLoaded } from '../../element/hooks.ts';
-import { html, type Shown } from '../../element/html.ts';
-import { Icon } from '../../element/icons.ts';
-import { Failure, Loading } from '../../element/page-states.ts';
+import { Failure, html, Icon, Loading, type Shown, typedIn } from '../../element/html.ts';
 import { saveFile } from '../../element/save-file.ts';
 import { useUnit } from '../../element/units.ts';
 import { useComparedValues } from '../../source/compared-values.ts';
 import type { SeriesHistoryState } from '../../source/series-history.ts';
 import { ChangeList } from '../events/change-list.ts';
-import { ChartChoices, isValueAxis } from './chart-choices.ts';
 
 const CHANGES_MAX = 1_000;
 const CHANGES_EVERY_MS = 10_000;
@@ -127,3 +123,47 @@ function Readout({ columns, point, unit }: ReadoutProps): Shown {
     </div>
   </dl>`;
 }
+
+const AXES: Readonly<Record<ValueAxis, string>> = {
+  fit: 'fitted to the values',
+  zero: 'from zero',
+  log: 'logarithmic',
+};
+
+const isValueAxis = (name: string): name is ValueAxis => Object.hasOwn(AXES, name);
+
+interface ChartChoicesProps {
+  readonly range: TimeRange;
+  readonly onRange: (range: TimeRange) => void;
+  readonly compared: string;
+  readonly onCompared: (name: string) => void;
+  readonly axis: ValueAxis;
+  readonly onAxis: (name: string) => void;
+  readonly onCsv: () => void;
+}
+
+/** Exact times, an earlier range to compare with, the axis, and a file of the values. */
+function ChartChoices(props: ChartChoicesProps): Shown {
+  const { range, onRange, compared, onCompared, axis, onAxis, onCsv } = props;
+  const set = (end: keyof TimeRange) => (event: Event) => {
+    const at = momentOf(typedIn(event));
+    const next = { ...range, [end]: at };
+    if (Number.isFinite(at) && next.from < next.to) onRange(next);
+  };
+  return html`<div class="toolbar choices">
+    <label title=${zoneOfTimes()}>From<input type="datetime-local" step="1" value=${inputTime(range.from)}
+      onChange=${set('from')} /></label>
+    <label title=${zoneOfTimes()}>To<input type="datetime-local" step="1" value=${inputTime(range.to)}
+      onChange=${set('to')} /></label>
+    <label>Compare with<select value=${compared} onChange=${(event: Event) => onCompared(typedIn(event))}>
+      <option value="">nothing</option>
+      ${Object.entries(COMPARED_WITH).map(([key, { name }]) => html`<option value=${key}>${name}</option>`)}
+    </select></label>
+    <label>Axis<select value=${axis} onChange=${(event: Event) => onAxis(typedIn(event))}>
+      ${Object.entries(AXES).map(([key, name]) => html`<option value=${key}>${name}</option>`)}</select></label>
+    <button type="button" class="small text" onClick=${onCsv}>CSV</button>
+  </div>`;
+}
+
+/** The shown clock as the input has it. */
+const inputTime = (at: number) => momentText(at).replace(' ', 'T');

@@ -1,21 +1,18 @@
-import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import { routeTo } from '../../../view/route.ts';
 import { addressOf, kindName, lengthText } from '../../../view/words/event-words.ts';
-import { timeText } from '../../../view/words/time-words.ts';
-import { classes, html, type Shown } from '../../element/html.ts';
-import { Icon } from '../../element/icons.ts';
+import { timeText } from '../../../view/words/value-words.ts';
+import type { Props } from '../../element/hooks.ts';
+import { classes, html, Icon, type Shown } from '../../element/html.ts';
 
 const SHOWN_MAX = 12;
 
-interface SeriesEventsProps {
-  readonly series: string;
-  readonly events: readonly EventAnswer[];
-  readonly chosen: string | null;
-  readonly nowMs: number;
-}
-
-export function SeriesEvents({ series, events, chosen, nowMs }: SeriesEventsProps): Shown {
+export function SeriesEvents({
+  series,
+  events,
+  chosen,
+  nowMs,
+}: Props<'series' | 'events' | 'chosen' | 'nowMs'>): Shown {
   if (events.length === 0) return null;
   return html`<section class="panel"><h2>Its events</h2>
     <ul class="event-list">${events.slice(0, SHOWN_MAX).map(

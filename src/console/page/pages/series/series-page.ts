@@ -1,13 +1,12 @@
 import { useRef } from 'preact/hooks';
 import { type ListedSeries, type SeriesListQuery, searchedSeries } from '../../../view/console-source.ts';
 import { groupsBy, labelledSeries } from '../../../view/label-groups.ts';
-import { type Route, routeTo } from '../../../view/route.ts';
+import { routeTo } from '../../../view/route.ts';
 import type { ShownSeries } from '../../../view/scores/shown-scores.ts';
-import { counted } from '../../../view/words/number-words.ts';
+import { counted } from '../../../view/words/value-words.ts';
 import { GroupChoice, GroupName } from '../../element/grouped.ts';
-import { type Console, usePages, useTyped } from '../../element/hooks.ts';
-import { html, type Shown, typedIn } from '../../element/html.ts';
-import { Empty, Failure, Loading } from '../../element/page-states.ts';
+import { type Props, usePages, useTyped } from '../../element/hooks.ts';
+import { Empty, Failure, html, Loading, type Shown, typedIn } from '../../element/html.ts';
 import { SharedName, useNames } from '../../element/series-name.ts';
 import { OneSeries } from './one-series.ts';
 import { SeriesTile } from './series-tile.ts';
@@ -16,7 +15,7 @@ const PAGE_ROWS = 60;
 const VALUES = 60;
 const EVERY_MS = 10_000;
 
-export function SeriesPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
+export function SeriesPage({ app, route }: Props<'app' | 'route'>): Shown {
   const { subject } = route;
   if (subject === null) return html`<${SeriesList} app=${app} route=${route} />`;
   return html`<${OneSeries} key=${subject} app=${app} series=${subject} eventId=${route.query.event ?? null} />`;
@@ -29,7 +28,7 @@ const PAGING = {
 };
 
 /** Every series as a tile: searched, sorted, page by page. */
-function SeriesList({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
+function SeriesList({ app, route }: Props<'app' | 'route'>): Shown {
   const { search = '', sort = 'grade', detector = '', by = '' } = route.query;
   const [typed, setTyped] = useTyped(search, (text) =>
     location.replace(routeTo('series', null, { ...route.query, search: text })),

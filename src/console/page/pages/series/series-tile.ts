@@ -3,7 +3,7 @@ import { quantityText } from '../../../../records/text/quantity-text.ts';
 import { urgency } from '../../../../records/urgency.ts';
 import { routeTo } from '../../../view/route.ts';
 import { NO_SCORES, type ShownSeries } from '../../../view/scores/shown-scores.ts';
-import { dayText } from '../../../view/words/time-words.ts';
+import { dayText } from '../../../view/words/value-words.ts';
 import { SparkDrawing } from '../../chart/event-sparkline.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { CopyId, Name } from '../../element/series-name.ts';

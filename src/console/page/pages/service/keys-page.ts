@@ -1,15 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { Keys, KeyUsageAnswer, NewKeyAnswer } from '../../../../api/wire/schema/admin-schema.ts';
-import { countText } from '../../../view/words/number-words.ts';
-import { type Console, useAct, useLoaded } from '../../element/hooks.ts';
-import { html, type Shown } from '../../element/html.ts';
-import { Failure } from '../../element/page-states.ts';
+import type { Sessions } from '../../../../api/wire/schema/session-schema.ts';
+import { countText, zonedText } from '../../../view/words/value-words.ts';
+import { type Props, useAct, useLoaded } from '../../element/hooks.ts';
+import { Failure, html, type Shown } from '../../element/html.ts';
 import { Table, type TableColumn } from '../../element/table.ts';
 import { getJson, postJson } from '../../source/service-calls.ts';
-import { SessionsView } from './sessions-view.ts';
 
 /** Keys, for admins, and the sessions that keys have opened. */
-export function KeysPage({ app }: { readonly app: Console }): Shown {
+export function KeysPage({ app }: Props<'app'>): Shown {
   return html`<div class="page"><header class="page-head"><h1>Keys</h1></header>
     ${app.mayAdminister && html`<${KeyList} />`}
     <${SessionsView} app=${app} /></div>`;
@@ -92,4 +91,42 @@ function KeyActions({ row, onChange }: { readonly row: ListedKey; readonly onCha
       <button type="button" class="small text danger" onBlur=${() => setArmed(false)}
         onClick=${() => (armed ? onChange(id, 'revoke', {}) : setArmed(true))}>
         ${armed ? 'Revoke for good' : 'Revoke'}</button></span>`;
+}
+
+type OpenSession = Sessions['sessions'][number];
+
+/** Open sessions of the console: those of this key, and of all keys for admins. */
+function SessionsView({ app }: Props<'app'>): Shown {
+  const of = app.mayAdminister ? 'all' : 'own';
+  const { value, failure, reload } = useLoaded('sessions', () => getJson<Sessions>('/v1/sessions', { of }));
+  const { act, failure: refusal } = useAct(reload);
+  const end = (path: string) => act(() => postJson(path, {}, 'DELETE'));
+  const columns: readonly TableColumn<OpenSession>[] = [
+    {
+      title: 'Key',
+      isHead: true,
+      cell: ({ key_name, current }) => html`${key_name}${current && html` <span class="aside">this one</span>`}`,
+    },
+    { title: 'Since', cell: ({ begun_at }) => zonedText(Date.parse(begun_at)) },
+    { title: 'Used', cell: ({ used_at }) => zonedText(Date.parse(used_at)) },
+    { title: 'Ends', cell: ({ ends_at }) => zonedText(Date.parse(ends_at)) },
+    {
+      title: '',
+      cell: ({ id, key_name }) => html`<button type="button" class="small text danger"
+        aria-label=${`End the session of ${key_name}`} onClick=${() => end(`/v1/sessions/${id}`)}>End</button>`,
+    },
+  ];
+  return html`<section class="panel sessions"><h2>Sessions</h2>
+    ${[failure, refusal].map((text) => text !== null && html`<${Failure} text=${text} />`)}
+    <${Table} name="Sessions" columns=${columns} rows=${value?.sessions ?? []} keyOf=${({ id }: OpenSession) => id} />
+    <div class="buttons">
+      <button type="button" class="small text danger" onClick=${() => end('/v1/sessions?of=own')}>
+        End all of this key</button>
+      ${
+        app.mayAdminister &&
+        html`<button type="button" class="small text danger" onClick=${() => end('/v1/sessions?of=all')}>
+        End all of every key</button>`
+      }
+    </div>
+  </section>`;
 }

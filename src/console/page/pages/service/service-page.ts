@@ -1,15 +1,13 @@
-import type { ServiceState } from '../../../../api/wire/schema/operations/service-schema.ts';
+import { useState } from 'preact/hooks';
+import type { DeadLettersAnswer, ServiceState } from '../../../../api/wire/schema/operations/service-schema.ts';
 import type { Jobs } from '../../../../api/wire/schema/tasks/job-list-schema.ts';
 import type { FinetunedModels } from '../../../../api/wire/schema/tasks/tuned-model-schema.ts';
 import { routeTo } from '../../../view/route.ts';
-import { counted, countText, numberText } from '../../../view/words/number-words.ts';
-import { momentText } from '../../../view/words/time-words.ts';
-import { type Console, useLoaded } from '../../element/hooks.ts';
-import { html, type Shown } from '../../element/html.ts';
-import { Failure, Loading } from '../../element/page-states.ts';
+import { counted, countText, momentText, numberText, zonedText } from '../../../view/words/value-words.ts';
+import { type Props, useAct, useLoaded } from '../../element/hooks.ts';
+import { Failure, html, Loading, type Shown } from '../../element/html.ts';
 import { Table, type TableColumn } from '../../element/table.ts';
-import { getJson } from '../../source/service-calls.ts';
-import { DeadLetters } from './dead-letters-view.ts';
+import { getJson, postJson } from '../../source/service-calls.ts';
 
 const EVERY_MS = 5_000;
 /** Records behind which a partition is worth a look. */
@@ -19,7 +17,7 @@ const STATUSES: readonly Jobs['jobs'][number]['status'][] = ['pending', 'running
 const JOBS_EVERY_MS = 10_000;
 
 /** State of the service: partitions and their lag, dead letters, jobs and models. */
-export function ServicePage({ app }: { readonly app: Console }): Shown {
+export function ServicePage({ app }: Props<'app'>): Shown {
   const { value, failure, reload } = useLoaded('service', () => getJson<ServiceState>('/v1/service'), EVERY_MS);
   return html`<div class="page">
     <header class="page-head"><h1>Service</h1><p class="aside"><a href="/docs">HTTP interface</a></p></header>
@@ -119,4 +117,54 @@ function JobsAndModels(): Shown {
         ({ id, model, freq }) => html`<li><code>${id}</code><span>${model}</span><span>${freq}</span></li>`,
       )}</ul></section>
   </div>`;
+}
+
+const LETTERS_MAX = 50;
+
+/** Records that could not be scored, by reason, with the record itself; sent again once their cause is gone. */
+function DeadLetters({
+  app,
+  reasons,
+  onChanged,
+}: Props<'app' | 'onChanged'> & { readonly reasons: ServiceState['dead_letters'] }): Shown {
+  const [reason, setReason] = useState<string | null>(null);
+  if (reasons.length === 0) {
+    return html`<section class="panel"><h2>Dead letters</h2><p class="aside">None.</p>
+      </section>`;
+  }
+  return html`<section class="panel"><h2>Dead letters</h2>
+    <div class="buttons" role="group" aria-label="Reasons">${reasons.map(
+      ({ reason: name, letters }) => html`<button type="button" class="small text" aria-pressed=${name === reason}
+        onClick=${() => setReason(name === reason ? null : name)}>${name} ${letters}</button>`,
+    )}</div>
+    ${reason !== null && html`<${Letters} key=${reason} app=${app} reason=${reason} onChanged=${onChanged} />`}
+  </section>`;
+}
+
+function Letters({ app, reason, onChanged }: Props<'app' | 'onChanged'> & { readonly reason: string }): Shown {
+  const load = () => getJson<DeadLettersAnswer>('/v1/dead-letters', { reason, limit: LETTERS_MAX });
+  const { value, failure, reload } = useLoaded(reason, load);
+  const { act, failure: refusal } = useAct(() => {
+    reload();
+    onChanged();
+  });
+  const redrive = (id: string) => act(() => postJson(`/v1/dead-letters/${encodeURIComponent(id)}/redrive`, {}));
+  const letters = value?.dead_letters ?? [];
+  return html`<div class="letters">
+    ${[failure, refusal].map((text) => text !== null && html`<${Failure} text=${text} />`)}
+    <p class="aside">The newest ${counted(letters.length, 'dead letter')}. "Send again" appends the record to its
+      input topic.</p>
+    <ul>${letters.map(
+      ({ id, detail, atMs, series, input, value: record, truncated, redriven }) => html`<li key=${id}>
+        <div><strong>${detail}</strong> <span class="aside">${zonedText(atMs)}, ${input.topic} ${input.partition} at
+          ${' '}${input.offset}${series === null ? '' : `, series ${series}`}</span>
+          <pre>${record ?? '(no value)'}</pre></div>
+        ${
+          redriven
+            ? html`<span class="mark">sent again</span>`
+            : app.mayOperate &&
+              !truncated &&
+              html`<button type="button" class="small text" onClick=${() => redrive(id)}>Send again</button>`
+        }</li>`,
+    )}</ul></div>`;
 }

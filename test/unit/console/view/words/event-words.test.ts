@@ -12,7 +12,7 @@ import {
   widthsOut,
   worstFirst,
 } from '../../../../../src/console/view/words/event-words.ts';
-import { momentText } from '../../../../../src/console/view/words/time-words.ts';
+import { momentText } from '../../../../../src/console/view/words/value-words.ts';
 import { seen } from '../../../../fixture/console/seen-event.ts';
 
 const NOW = Date.UTC(2026, 4, 1, 14);

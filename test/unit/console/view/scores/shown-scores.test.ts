@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { scoresCsv } from '../../../../../src/console/view/scores/scores-csv.ts';
-import { NO_SCORES } from '../../../../../src/console/view/scores/shown-scores.ts';
+import {
+  following,
+  NO_SCORES,
+  panned,
+  scoresCsv,
+  zoomed,
+} from '../../../../../src/console/view/scores/shown-scores.ts';
 
 const COLUMNS = {
   ...NO_SCORES,
@@ -27,4 +32,21 @@ test('a hostile name is no formula and breaks no row', () => {
   const [, row] = scoresCsv('=1+"2",\n', COLUMNS, { from: 0, to: 0 }).split('\n1970');
   assert.equal(row, undefined);
   assert.match(scoresCsv('=1+"2"', COLUMNS, { from: 0, to: 0 }), /\n"'=1\+""2""",1970/);
+});
+
+const RANGE = { from: 0, to: 1_000_000 };
+
+test('a zoom keeps the moment it is around where it is', () => {
+  assert.deepEqual(zoomed(RANGE, 0.5, 250_000), { from: 125_000, to: 625_000 });
+  assert.deepEqual(zoomed(RANGE, 2, 500_000), { from: -500_000, to: 1_500_000 });
+});
+
+test('a zoom ends where nothing could be seen', () => {
+  const { from, to } = zoomed({ from: 0, to: 31_000 }, 0.001, 15_500);
+  assert.equal(to - from, 30_000);
+});
+
+test('panning and following keep the length', () => {
+  assert.deepEqual(panned(RANGE, -0.5), { from: -500_000, to: 500_000 });
+  assert.deepEqual(following(RANGE, 7_000_000), { from: 6_000_000, to: 7_000_000 });
 });
