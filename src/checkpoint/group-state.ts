@@ -3,7 +3,7 @@ import type { ProfileState } from '../detection/profile/profile-layout.ts';
 import type { GroupDetector } from '../detection/series/group-detector.ts';
 import type { RestartReason } from '../records/score-record.ts';
 import { type ArrivalState, readArrivals, writeArrivals } from './arrival-state.ts';
-import { type ChangelogSeries, readPhasedPositions, writePhasedPositions } from './changelog-series.ts';
+import { type ChangelogSeries, readPhasedPositions, writePhasedPositions } from './delta-log.ts';
 import { type KeptEvents, readEventState } from './event-state.ts';
 import {
   type GroupChanges,

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Flags, GivenOptions, type OptionSchema, type OptionValues } from './options/given-options.ts';
-import type { Option } from './options/option.ts';
+import { type Flags, GivenOptions, type Option, type OptionSchema, type OptionValues } from './options/option.ts';
 import { boolean } from './schema/kinds.ts';
 import { nearestOf, notKnown } from './schema/problems.ts';
 

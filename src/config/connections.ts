@@ -1,7 +1,6 @@
 import type { KafkaConfig, RegistryConfig, SaslConfig } from './config.ts';
-import type { GivenOptions } from './options/given-options.ts';
-
 import { identityOf } from './options/identity-options.ts';
+import type { GivenOptions } from './options/option.ts';
 import type { options } from './options/options.ts';
 
 export type Given = GivenOptions<typeof options>;

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { ConfigResult, StreamConfig, Topics, WrittenStream } from './config.ts';
 import { type Given, httpOf, kafkaOf, prometheusHeadersOf, registryOf, remoteWriteOf } from './connections.ts';
 import { type DetectorsFile, noDetectorsFile, readDetectorsFile, type WrittenTopics } from './detectors-file.ts';
-import { type Environment, type Flags, GivenOptions, type OptionSources } from './options/given-options.ts';
+import { type Environment, type Flags, GivenOptions, type OptionSources } from './options/option.ts';
 import type { LogLevel } from './options/option-kinds.ts';
 import { headerValue } from './options/option-kinds.ts';
 import type { WorkerLimits } from './options/options.ts';

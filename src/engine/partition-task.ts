@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { WorkerLimits } from '../config/options/options.ts';
-import type { InputPlace } from '../records/input-place.ts';
+import type { InputPlace } from '../records/score-record.ts';
 import { CommitWatch } from './commit/commit-watch.ts';
 import { CommitSchedule, RETRY_MS_MAX, RETRY_MS_MIN } from './commit-schedule.ts';
 import type { EngineReports } from './engine-reports.ts';

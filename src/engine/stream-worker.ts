@@ -7,7 +7,7 @@ import type { StreamConfig } from '../config/config.ts';
 import type { WorkerLimits } from '../config/options/options.ts';
 import { holdsMany, scoredInput } from '../config/rekeyed-input.ts';
 import { ServiceError } from '../ops/service-error.ts';
-import type { InputPlace } from '../records/input-place.ts';
+import type { InputPlace } from '../records/score-record.ts';
 import { meanStepMs } from '../time/frequency.ts';
 import { DetectorTimes } from './arrival/detector-times.ts';
 import type { RecordRoute } from './commit/route-records.ts';

@@ -11,7 +11,7 @@ import type { LeaderEpochs } from './fetch/leader-epochs.ts';
 import { copyPartition, readPartition, settledRange, stableRange } from './fetch/partition-reader.ts';
 import { type CommittedOffset, fetchCommittedOffset } from './produce/committed-offset.ts';
 import { fenceTransactionalProducer, type TransactionalProducer } from './produce/transactional-producer.ts';
-import type { Cluster } from './protocol/cluster.ts';
+import type { Cluster } from './protocol/protocol-request.ts';
 
 const UNTIL_BROKER_IS_BACK: Backoff = { initialMs: 100, delayMsMax: 1_000, totalMsMax: Number.POSITIVE_INFINITY };
 

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import type { Model } from './catalog.ts';
-import { scaleContexts, unscaleForecasts } from './context-scaling.ts';
+import { scaleContexts, unscaleForecasts } from './context/context-scaling.ts';
 import { portProblems, testRunProblems } from './graph-check.ts';
 import type { RunForecasts, RunRequest, ThreadMessage, ThreadModel } from './inference-thread.ts';
 import { openSession } from './open-session.ts';

@@ -8,7 +8,7 @@ import { Forecasters } from '../../src/models/onnx-forecaster.ts';
 import { openSession } from '../../src/models/open-session.ts';
 import { shareWeights, type TunedWeights } from '../../src/models/tuned-weights.ts';
 import type { TuningBatch } from '../../src/models/tuning/batch.ts';
-import { stepGraph } from '../../src/models/tuning/step-graph.ts';
+import { stepGraph } from '../../src/models/tuning/in-thread-tuner.ts';
 import { Tuner } from '../../src/models/tuning/tuner.ts';
 import type { TuningRequest } from '../../src/models/tuning/tuning-bytes.ts';
 import { DEPTH_MAX, readWeights, TUNING_LOSSES, type TuningGraphs } from '../../src/models/tuning-graphs.ts';

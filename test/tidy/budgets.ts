@@ -4,24 +4,24 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_750, test: 75_750, words: 49_760 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_450, test: 75_750, words: 49_760 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_840,
-  api: 13_950,
-  app: 6_050,
+  api: 13_890,
+  app: 6_030,
   checkpoint: 2_490,
   codecs: 4_960,
-  config: 3_430,
-  console: 6_950,
+  config: 3_420,
+  console: 6_750,
   demo: 1_340,
   detection: 7_950,
-  engine: 9_890,
+  engine: 9_870,
   forecasting: 2_640,
   history: 2_290,
   incidents: 1_940,
-  kafka: 6_460,
+  kafka: 6_440,
   main: 210,
   models: 3_000,
   ops: 480,
@@ -31,7 +31,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   singleton: 310,
   store: 2_890,
   time: 1_090,
-  tools: 3_320,
+  tools: 3_310,
 };
 
 const ROOMS_MAX = 24;
@@ -40,9 +40,7 @@ const FLOORS_MAX = 10;
 
 const FILES_MAX = 15;
 /** Folders with more source files. Later changes lower and remove them. */
-const LARGER_FOLDERS: Readonly<Record<string, number>> = {
-  models: 18,
-};
+const LARGER_FOLDERS: Readonly<Record<string, number>> = {};
 
 const beyond = (what: string, count: number, most: number) =>
   count <= most ? [] : [`${what}: ${count} of at most ${most}; remove as much, or raise it in test/tidy/budgets.ts`];

@@ -92,12 +92,12 @@ const FOLDER_DIRECTIONS = directionsOf(`
     processes/operations processes/prometheus
   app/processes:
   app/processes/alerts: processes processes/changes processes/singleton
-  app/processes/changes:
-  app/processes/history:
+  app/processes/changes: processes
+  app/processes/history: processes
   app/processes/incidents: processes processes/singleton
   app/processes/operations: processes processes/changes processes/history
   app/processes/prometheus: processes
-  app/processes/singleton:
+  app/processes/singleton: processes
   demo:
   demo/local-kafka:
   pipelines/poll:
@@ -134,12 +134,12 @@ const FOLDER_DIRECTIONS = directionsOf(`
   console/page: page/element page/pages page/pages/detectors page/pages/events page/pages/incidents page/pages/series
     page/pages/service page/source view view/words
   console/page/chart: page/element view view/scores view/words
-  console/page/element: page/source view view/words
+  console/page/element: page/source view view/scores view/words
   console/page/pages: page/element page/pages/events page/pages/incidents page/pages/series page/source view
     view/words
   console/page/pages/detectors: page/element page/source view view/words
   console/page/pages/events: page/chart page/element page/source view view/words
-  console/page/pages/incidents: page/chart page/element page/pages/events page/source view view/words
+  console/page/pages/incidents: page/chart page/element page/pages/events page/source view view/scores view/words
   console/page/pages/series: page/chart page/element page/pages/events page/source view view/scores view/words
   console/page/pages/service: page/element page/source view view/words
   console/page/source: view view/scores view/words
@@ -208,7 +208,8 @@ const FOLDER_DIRECTIONS = directionsOf(`
   history/port:
   history/read: port sql
   history/sql: port
-  models:
+  models: context
+  models/context:
   models/tuning: .
   records:
   records/changes: . series text

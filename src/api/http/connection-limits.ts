@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6, type Server, type Socket } from 'node:net';
 import { OpenCounts } from '../accounts/open-counts.ts';
-import type { App } from './exchange/fastify-app.ts';
+import type { App } from './exchange/app-services.ts';
 
 /** Limits of a client before its key is known. */
 export const CONNECTION_LIMITS = {

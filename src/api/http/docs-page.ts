@@ -1,5 +1,5 @@
 import swaggerUi from '@fastify/swagger-ui';
-import type { App } from './exchange/fastify-app.ts';
+import type { App } from './exchange/app-services.ts';
 
 /** The page loads and calls this origin only. Its scripts set styles of single elements. */
 const POLICY = {

@@ -5,8 +5,7 @@ import { BodyThreads } from '../wire/body/body-threads.ts';
 import { BODIES_BYTES_MAX } from '../wire/body/read-bytes.ts';
 import { createApp, createReceiver, type ReceiverServices } from './app.ts';
 import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-limits.ts';
-import type { GivenServices } from './exchange/app-services.ts';
-import type { App } from './exchange/fastify-app.ts';
+import type { App, GivenServices } from './exchange/app-services.ts';
 import { readTls, renewTls, type TlsPaths } from './tls-files.ts';
 import { isExposed, type WebSettings } from './web-settings.ts';
 

@@ -1,5 +1,4 @@
-import { type NewModelOwner, prepareTuned } from '../models/prepared-model.ts';
-import { type FinetunedServices, loadTunedWeights } from '../models/tuned-models.ts';
+import { type FinetunedServices, loadTunedWeights, type NewModelOwner, prepareTuned } from '../models/tuned-models.ts';
 import type { DetectorWhatIfParts } from '../operations/detector-what-if.ts';
 import { problemOf } from '../wire/problem.ts';
 import type { JobName, TaskName } from '../wire/task-names.ts';

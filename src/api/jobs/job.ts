@@ -2,7 +2,7 @@ import type { TunedWeights } from '../../models/tuned-weights.ts';
 import type { JobProgress } from '../../store/jobs/jobs.ts';
 import type { CallEffect } from '../accounts/metering.ts';
 import type { TokenCount } from '../accounts/token-count.ts';
-import type { NewlyTuned } from '../models/prepared-model.ts';
+import type { NewlyTuned } from '../models/tuned-models.ts';
 import type { JobName, TaskName } from '../wire/task-names.ts';
 
 export interface JobRun<Task extends JobName = TaskName> {

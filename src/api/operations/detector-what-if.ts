@@ -13,8 +13,7 @@ import {
   type WhatIfJobBody,
 } from '../wire/schema/operations/what-if-schema.ts';
 import type { Backtests, KeptValues, ScoredAlternative, ScoringDetector, ScoringTurn } from './backtests.ts';
-import { comparedRaised, differingFirst } from './compared-raised.ts';
-import { labelledEvents, labelsRaised } from './labels-raised.ts';
+import { comparedRaised, differingFirst, labelledEvents, labelsRaised } from './labels-raised.ts';
 import type { Operations } from './operations.ts';
 import { OBSERVATIONS_MAX, whatIfTokens } from './scoring-price.ts';
 

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
 import type { Work } from '../accounts/metering.ts';
 import { type FrequencyProfile, frequencyWarning } from '../models/frequency-profile.ts';
-import type { NewlyTuned } from '../models/prepared-model.ts';
 import type { ServedModels } from '../models/served-models.ts';
+import type { NewlyTuned } from '../models/tuned-models.ts';
 import type { FinetuneAnswer, FinetuneBody } from '../wire/schema/tasks/finetune-schema.ts';
 import type { CrossValidationBody } from '../wire/schema/tasks/forecast-schema.ts';
 import type { TaskName } from '../wire/task-names.ts';

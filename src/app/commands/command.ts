@@ -2,10 +2,9 @@ import { type Command, readFlags } from '../../config/command-line.ts';
 import type { ConfigResult, KafkaConfig, StreamConfig } from '../../config/config.ts';
 import type { RemoteWriteConfig } from '../../config/connections.ts';
 import { type ConfigSources, type LoadedConfig, loadProcessConfig } from '../../config/load.ts';
-import type { Flags, OptionSchema, OptionValues } from '../../config/options/given-options.ts';
-import { switchFlag } from '../../config/options/option.ts';
+import { type Flags, type OptionSchema, type OptionValues, switchFlag } from '../../config/options/option.ts';
 import { ServiceError } from '../../ops/service-error.ts';
-import type { CsvPull } from '../../tools/csv/pull.ts';
+import type { CsvPull } from '../../tools/csv/observations.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../../tools/terminal/command-io.ts';
 
 export const jsonFlag = switchFlag('json', 'prints one JSON record a line');

@@ -1,7 +1,6 @@
 import { alignedLines } from '../../config/command-line.ts';
 import { detectorKinds } from '../../config/keys/detector-keys.ts';
-import type { OptionValues } from '../../config/options/given-options.ts';
-import { commandFlag } from '../../config/options/option.ts';
+import { commandFlag, type OptionValues } from '../../config/options/option.ts';
 import { processOptions, storeOptions } from '../../config/options/options.ts';
 import { commaList, durationMs, integerFrom, oneOf, text } from '../../config/schema/kinds.ts';
 import type { Database } from '../../store/database/database.ts';

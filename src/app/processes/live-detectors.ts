@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { ConfigResult, KafkaConfig } from '../../config/config.ts';
 import type { Config, LoadedConfig } from '../../config/load.ts';
 import { type CommandFallbacks, loadProcessConfig } from '../../config/load.ts';
-import type { Flags } from '../../config/options/given-options.ts';
+import type { Flags } from '../../config/options/option.ts';
 import type { Logger } from '../../ops/logger.ts';
 import { newestSaved } from './detectors-topic.ts';
 import { type RunningWorker, resolveWithModels } from './run-worker.ts';

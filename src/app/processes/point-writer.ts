@@ -1,7 +1,7 @@
 import type { KafkaConfig } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { type CommandFallbacks, loadProcessConfig } from '../../config/load.ts';
-import type { Flags } from '../../config/options/given-options.ts';
+import type { Flags } from '../../config/options/option.ts';
 import { detectorsOfInput } from '../../engine/unit/loaded-detector.ts';
 import type { Logger } from '../../ops/logger.ts';
 import type { PointWriter } from '../../pipelines/receive/received-records.ts';

@@ -15,8 +15,7 @@ import type { Logger } from '../../ops/logger.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import { bareIdentity, groupIdOf, seriesIdentity } from '../../records/series/series-identity.ts';
 import { openInput } from '../../tools/csv/input.ts';
-import { type CsvReading, readObservations } from '../../tools/csv/observations.ts';
-import { pullObservations } from '../../tools/csv/pull.ts';
+import { type CsvReading, pullObservations, readObservations } from '../../tools/csv/observations.ts';
 
 /** A history is held in memory as a whole. */
 const HISTORY_MAX = 5_000_000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ArrivalState, readArrivals, writeArrivals } from '../arrival-state.ts';
-import type { ChangelogSeries } from '../changelog-series.ts';
+import type { ChangelogSeries } from '../delta-log.ts';
 import { type KeptEvents, readEventState } from '../event-state.ts';
 import { CHANGE_ENTRY, SERIES_ENTRY, STATE_FORMAT, type StateReader, type StateWriter } from '../state-bytes.ts';
 import {

@@ -4,7 +4,7 @@ import { RESIDUAL_SUMS } from '../../detection/calibration/kept-calibration.ts';
 import { EXTREME_FLOATS, SINCE } from '../../detection/memory/extreme-blocks.ts';
 import { SCALARS_MAX, type SeriesLayout } from '../../detection/memory/series-memory.ts';
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
-import { type ChangelogSeries, readPhasedPositions, writePhasedPositions } from '../changelog-series.ts';
+import { type ChangelogSeries, readPhasedPositions, writePhasedPositions } from '../delta-log.ts';
 import { STATE_FORMAT, type StateReader, StateWriter } from '../state-bytes.ts';
 import { windowKey } from '../window-records.ts';
 import { profileBytesMax, readProfile, readProfileChange, writeProfile, writeProfileChange } from './profile-state.ts';

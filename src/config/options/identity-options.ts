@@ -1,6 +1,5 @@
 import { integerFrom, text, textOf } from '../schema/kinds.ts';
-import type { GivenOptions } from './given-options.ts';
-import { secret, secretFile, setting } from './option.ts';
+import { type GivenOptions, secret, secretFile, setting } from './option.ts';
 import { tokenUrl } from './option-kinds.ts';
 
 type Role = 'viewer' | 'operator' | 'admin';

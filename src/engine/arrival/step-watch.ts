@@ -1,4 +1,4 @@
-import { KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
+import { KEY_SEPARATOR } from '../../checkpoint/delta-log.ts';
 import type { PointsOfSeries } from '../../checkpoint/open-step-state.ts';
 import { whyFull } from '../group/group-room.ts';
 import { OPEN_POINTS_MAX, type OpenSteps } from '../unit/open-steps.ts';

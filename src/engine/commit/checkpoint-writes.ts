@@ -1,5 +1,4 @@
-import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
-import type { DeltaLog, DeltaLogEntry, DeltaLogWrite } from '../../checkpoint/delta-log.ts';
+import type { ChangelogSeries, DeltaLog, DeltaLogEntry, DeltaLogWrite } from '../../checkpoint/delta-log.ts';
 import {
   encodePauses,
   encodePosition,

@@ -8,8 +8,7 @@ import type { OutputSettings, RecordMapping, Topics } from '../../config/config.
 import type { RecordHeaders } from '../../kafka/batch/records.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import type { DeadLetter } from '../../records/dead-letter.ts';
-import { type InputPlace, inputAt } from '../../records/input-place.ts';
-import type { ScoreRecord } from '../../records/score-record.ts';
+import { type InputPlace, inputAt, type ScoreRecord } from '../../records/score-record.ts';
 import type { InputRecord, OutputRecord } from '../log/log.ts';
 import type { DeadLetterCause, ScoreOutputs, ScoreSink } from '../unit/score-sink.ts';
 import { CheckpointWrites } from './checkpoint-writes.ts';

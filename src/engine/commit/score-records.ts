@@ -1,4 +1,4 @@
-import { groupKey } from '../../checkpoint/changelog-series.ts';
+import { groupKey } from '../../checkpoint/delta-log.ts';
 import { hasValue, type SchemaKey, withoutSchemaHeaders } from '../../codecs/formats/wire-header.ts';
 import type { RecordDecoder } from '../../codecs/observations/record-decoder.ts';
 import type { RecordSplitter } from '../../codecs/points/record-splitter.ts';

@@ -2,7 +2,7 @@ import type { GroupState, Member, SilentMembers } from '../../checkpoint/group-s
 import type { OpenStepsState } from '../../checkpoint/open-step-state.ts';
 import type { PendingObservation } from '../../checkpoint/pending-steps.ts';
 import { SCALARS } from '../../detection/memory/series-memory.ts';
-import type { InputPlace } from '../../records/input-place.ts';
+import type { InputPlace } from '../../records/score-record.ts';
 import { type Frequency, gridPosition, gridTime, meanStepMs } from '../../time/frequency.ts';
 import type { LoadedDetector } from '../unit/loaded-detector.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';

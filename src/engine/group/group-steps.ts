@@ -1,4 +1,4 @@
-import { memberKey } from '../../checkpoint/changelog-series.ts';
+import { memberKey } from '../../checkpoint/delta-log.ts';
 import type { GroupState, Member } from '../../checkpoint/group-state.ts';
 import type { PendingStep } from '../../checkpoint/pending-steps.ts';
 import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';

@@ -1,8 +1,7 @@
 import type { PendingObservation, PendingStep } from '../../checkpoint/pending-steps.ts';
 import { earlierValue } from '../../detection/series/earlier-value.ts';
 import type { GroupDetection } from '../../detection/series/group-detector.ts';
-import { inputAt } from '../../records/input-place.ts';
-import type { ScoreRecord } from '../../records/score-record.ts';
+import { inputAt, type ScoreRecord } from '../../records/score-record.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
 import { scoreOfRow } from '../unit/series-score.ts';
 import type { UnitEvents } from '../unit/unit-events.ts';

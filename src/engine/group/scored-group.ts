@@ -1,6 +1,5 @@
 import type { ArrivalState } from '../../checkpoint/arrival-state.ts';
-import { type ChangelogSeries, memberKey } from '../../checkpoint/changelog-series.ts';
-import type { DeltaLogRecord } from '../../checkpoint/delta-log.ts';
+import { type ChangelogSeries, type DeltaLogRecord, memberKey } from '../../checkpoint/delta-log.ts';
 import {
   type DepartedMember,
   type GroupState,
@@ -17,8 +16,7 @@ import type { SeriesMemory } from '../../detection/memory/series-memory.ts';
 import { emptyProfile, type ProfileState } from '../../detection/profile/profile-layout.ts';
 import { type GroupDetection, GroupDetector } from '../../detection/series/group-detector.ts';
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
-import type { InputPlace } from '../../records/input-place.ts';
-import type { RestartReason } from '../../records/score-record.ts';
+import type { InputPlace, RestartReason } from '../../records/score-record.ts';
 import { type LoadedDetector, phaseOf } from '../unit/loaded-detector.ts';
 import { OpenSteps } from '../unit/open-steps.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';

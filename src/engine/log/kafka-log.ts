@@ -9,7 +9,7 @@ import { type DeliveredHeaders, NO_HEADERS } from '../../kafka/fetch/input-recor
 import { LeaderEpochs } from '../../kafka/fetch/leader-epochs.ts';
 import { GroupMembership } from '../../kafka/membership/group-membership.ts';
 import { type CommitReport, openPartitionSession } from '../../kafka/partition-session.ts';
-import type { Cluster } from '../../kafka/protocol/cluster.ts';
+import type { Cluster } from '../../kafka/protocol/protocol-request.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import type { PartitionSession, StreamLog, Subscription, SubscriptionHandlers } from './log.ts';
 

@@ -1,5 +1,4 @@
-import { KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
-import { DeltaLog, type DeltaLogEntry } from '../../checkpoint/delta-log.ts';
+import { DeltaLog, type DeltaLogEntry, KEY_SEPARATOR } from '../../checkpoint/delta-log.ts';
 import { encodeSettings, settingsKey } from '../../checkpoint/known-settings.ts';
 import {
   encodeVersion,
@@ -10,7 +9,7 @@ import {
 } from '../../checkpoint/partition-records.ts';
 import { closedWindowKeys, relocatedWindow } from '../../checkpoint/series/series-state.ts';
 import type { Topics } from '../../config/config.ts';
-import { type InputPlace, offsetElsewhere } from '../../records/input-place.ts';
+import { type InputPlace, offsetElsewhere } from '../../records/score-record.ts';
 import type { OutdatedState } from '../arrival/outdated-state.ts';
 import { ScoredGroup } from '../group/scored-group.ts';
 import type { OutputRecord } from '../log/log.ts';

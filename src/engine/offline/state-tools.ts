@@ -1,10 +1,10 @@
-import { type ChangelogSeries, KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
+import { type ChangelogSeries, KEY_SEPARATOR } from '../../checkpoint/delta-log.ts';
 import { VERSION_KEY } from '../../checkpoint/partition-records.ts';
 import { closedWindowKeys } from '../../checkpoint/series/series-state.ts';
 import type { Topics } from '../../config/config.ts';
 import { keptValue } from '../../detection/memory/kept-value.ts';
 import { contextValues } from '../../detection/series/context-values.ts';
-import type { InputPlace } from '../../records/input-place.ts';
+import type { InputPlace } from '../../records/score-record.ts';
 import { seriesPattern } from '../../records/series/series-pattern.ts';
 import { gridTime } from '../../time/frequency.ts';
 import { PendingCommit } from '../commit/pending-commit.ts';

@@ -1,5 +1,4 @@
-import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
-import type { DeltaLogEntry, DeltaLogWrite } from '../../checkpoint/delta-log.ts';
+import type { ChangelogSeries, DeltaLogEntry, DeltaLogWrite } from '../../checkpoint/delta-log.ts';
 import { closedWindowRecord } from '../../checkpoint/series/series-state.ts';
 import type { OutdatedState } from '../arrival/outdated-state.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';

@@ -1,5 +1,5 @@
 import { SeriesMemory } from '../../detection/memory/series-memory.ts';
-import type { InputPlace } from '../../records/input-place.ts';
+import type { InputPlace } from '../../records/score-record.ts';
 import type { LoadedDetector } from '../unit/loaded-detector.ts';
 import type { DetectorContext, Scorable } from '../unit/scorable.ts';
 

@@ -2,7 +2,7 @@ import type { OpenPauses } from '../../checkpoint/partition-records.ts';
 import { conclude, revise } from '../../detection/event/event-revision.ts';
 import type { OpenEvent } from '../../detection/event/open/open-event.ts';
 import { concludeSilence, silenceEvent } from '../../detection/event/silence-event.ts';
-import type { InputPlace } from '../../records/input-place.ts';
+import type { InputPlace } from '../../records/score-record.ts';
 import { meanStepMs } from '../../time/frequency.ts';
 import { detectorOf, isOutdated, type OutdatedState } from '../arrival/outdated-state.ts';
 import { silenceLimitOf } from '../arrival/silence-watch.ts';

@@ -1,5 +1,5 @@
 import { readArrivals } from '../../checkpoint/arrival-state.ts';
-import { groupKey } from '../../checkpoint/changelog-series.ts';
+import { groupKey } from '../../checkpoint/delta-log.ts';
 import { type EventState, readEventState } from '../../checkpoint/event-state.ts';
 import {
   changeReader,

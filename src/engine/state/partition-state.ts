@@ -1,5 +1,5 @@
 import { InputWatch } from '../../records/diagnostics/input-watch.ts';
-import type { InputPlace } from '../../records/input-place.ts';
+import type { InputPlace } from '../../records/score-record.ts';
 import type { Quiet } from '../arrival/detector-times.ts';
 import type { OutdatedState } from '../arrival/outdated-state.ts';
 import { TimestampGuard } from '../arrival/timestamp-guard.ts';

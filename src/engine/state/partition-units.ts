@@ -1,7 +1,6 @@
-import { groupKey, KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
-import type { DeltaLogWrite } from '../../checkpoint/delta-log.ts';
+import { type DeltaLogWrite, groupKey, KEY_SEPARATOR } from '../../checkpoint/delta-log.ts';
 import { closedWindowKeys } from '../../checkpoint/series/series-state.ts';
-import type { InputPlace } from '../../records/input-place.ts';
+import type { InputPlace } from '../../records/score-record.ts';
 import { isOutdated, type OutdatedState } from '../arrival/outdated-state.ts';
 import type { TimestampGuard } from '../arrival/timestamp-guard.ts';
 import { ScoredGroup } from '../group/scored-group.ts';

@@ -1,5 +1,4 @@
-import { KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
-import { DeltaLog, type DeltaLogEntry, type DeltaLogWrite } from '../../checkpoint/delta-log.ts';
+import { DeltaLog, type DeltaLogEntry, type DeltaLogWrite, KEY_SEPARATOR } from '../../checkpoint/delta-log.ts';
 import { readEventState } from '../../checkpoint/event-state.ts';
 import { decodeSettings, digestOfKey, encodeSettings, settingsKey } from '../../checkpoint/known-settings.ts';
 import {
@@ -33,7 +32,7 @@ import { formatOfEntry, isGroupEntry, readStored, STATE_FORMAT_MIN } from '../..
 import { type WindowBudget, WindowRecords } from '../../checkpoint/window-records.ts';
 import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
 import { ServiceError } from '../../ops/service-error.ts';
-import type { InputPlace } from '../../records/input-place.ts';
+import type { InputPlace } from '../../records/score-record.ts';
 import { idleLimitOf } from '../arrival/idle-limit.ts';
 import type { OutdatedState } from '../arrival/outdated-state.ts';
 import type { PartitionSession } from '../log/log.ts';

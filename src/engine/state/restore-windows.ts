@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type ChangelogSeries, KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
+import { type ChangelogSeries, KEY_SEPARATOR } from '../../checkpoint/delta-log.ts';
 import { readClosedWindow } from '../../checkpoint/series/series-state.ts';
 import { assertStateFormat, readStored, StateReader } from '../../checkpoint/state-bytes.ts';
 import { type WindowRecords, windowKey, windowOfKey } from '../../checkpoint/window-records.ts';

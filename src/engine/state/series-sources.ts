@@ -1,5 +1,4 @@
-import { KEY_SEPARATOR, memberKey } from '../../checkpoint/changelog-series.ts';
-import type { DeltaLogWrite } from '../../checkpoint/delta-log.ts';
+import { type DeltaLogWrite, KEY_SEPARATOR, memberKey } from '../../checkpoint/delta-log.ts';
 import type { RoutedObservation } from '../unit/received-observation.ts';
 import type { DeadLetterCause, ScoreSink } from '../unit/score-sink.ts';
 

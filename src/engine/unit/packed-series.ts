@@ -1,7 +1,7 @@
 import type { ActiveReplicas } from '../../checkpoint/arrival-state.ts';
 import type { ProfileState } from '../../detection/profile/profile-layout.ts';
 import { SeriesDetector } from '../../detection/series/series-detector.ts';
-import type { InputPlace } from '../../records/input-place.ts';
+import type { InputPlace } from '../../records/score-record.ts';
 import type { LoadedDetector } from './loaded-detector.ts';
 import { OpenSteps } from './open-steps.ts';
 import type { DetectorContext } from './scorable.ts';

@@ -1,10 +1,8 @@
-import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
-import type { DeltaLogEntry } from '../../checkpoint/delta-log.ts';
+import type { ChangelogSeries, DeltaLogEntry } from '../../checkpoint/delta-log.ts';
 import type { StateReader } from '../../checkpoint/state-bytes.ts';
 import type { SeriesMemory } from '../../detection/memory/series-memory.ts';
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
-import type { InputPlace } from '../../records/input-place.ts';
-import type { RestartReason } from '../../records/score-record.ts';
+import type { InputPlace, RestartReason } from '../../records/score-record.ts';
 import type { LoadedDetector } from './loaded-detector.ts';
 import type { ReceivedObservation } from './received-observation.ts';
 import type { ReplaySink, ScoreSink } from './score-sink.ts';

@@ -1,5 +1,4 @@
-import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
-import type { DeltaLogEntry, DeltaLogWrite } from '../../checkpoint/delta-log.ts';
+import type { ChangelogSeries, DeltaLogEntry, DeltaLogWrite } from '../../checkpoint/delta-log.ts';
 import type { OpenPauses } from '../../checkpoint/partition-records.ts';
 import type { RecordHeaders } from '../../kafka/batch/records.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';

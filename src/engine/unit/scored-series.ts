@@ -1,6 +1,5 @@
 import type { ArrivalState } from '../../checkpoint/arrival-state.ts';
-import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
-import type { DeltaLogRecord } from '../../checkpoint/delta-log.ts';
+import type { ChangelogSeries, DeltaLogRecord } from '../../checkpoint/delta-log.ts';
 import {
   readSeriesChange,
   readSeriesState,
@@ -13,8 +12,7 @@ import type { Detection } from '../../detection/alarm/detection.ts';
 import { contextValues } from '../../detection/series/context-values.ts';
 import { earlierValue } from '../../detection/series/earlier-value.ts';
 import { SeriesDetector } from '../../detection/series/series-detector.ts';
-import { inputAt } from '../../records/input-place.ts';
-import type { RestartReason } from '../../records/score-record.ts';
+import { inputAt, type RestartReason } from '../../records/score-record.ts';
 import { gridTime } from '../../time/frequency.ts';
 import { followPhase, placeOnGrid } from '../../time/grid-placement.ts';
 import { learn, learnedOf } from './learned-profile.ts';

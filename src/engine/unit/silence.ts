@@ -3,8 +3,7 @@ import type { StreamDetectionSettings } from '../../detection/calibration/settin
 import { CALIBRATION_WINDOWS_MIN } from '../../detection/calibration/threshold.ts';
 import { SCALARS } from '../../detection/memory/series-memory.ts';
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
-import { type InputPlace, inputAt } from '../../records/input-place.ts';
-import type { SilenceCause } from '../../records/score-record.ts';
+import { type InputPlace, inputAt, type SilenceCause } from '../../records/score-record.ts';
 import { meanStepMs } from '../../time/frequency.ts';
 import type { LoadedDetector } from './loaded-detector.ts';
 import type { OpenSteps } from './open-steps.ts';

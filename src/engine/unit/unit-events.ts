@@ -7,7 +7,7 @@ import { addShares } from '../../detection/event/open/member-shares.ts';
 import type { OpenEvent } from '../../detection/event/open/open-event.ts';
 import { concludeSilence, silenceEvent } from '../../detection/event/silence-event.ts';
 import type { AnomalyEvent, CloseReason } from '../../records/anomaly-event.ts';
-import type { InputPlace } from '../../records/input-place.ts';
+import type { InputPlace } from '../../records/score-record.ts';
 import { labelsOfId } from '../../records/series/series-id.ts';
 import { meanStepMs } from '../../time/frequency.ts';
 import type { LoadedDetector } from './loaded-detector.ts';

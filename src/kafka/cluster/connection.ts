@@ -1,15 +1,15 @@
+import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KafkaConfig, SaslConfig } from '../../config/config.ts';
 import type { SocketFactory } from '../protocol/broker-connection.ts';
-import type { Broker, Cluster } from '../protocol/cluster.ts';
 import { framedSockets } from '../protocol/framed-sockets.ts';
+import type { Broker, Cluster } from '../protocol/protocol-request.ts';
 import { SharedConnections } from './connection-pool.ts';
 import { explainFailure } from './failure.ts';
 import { likelyAliveFirst, nameOf } from './given-up.ts';
 import { type Admin, createAdmin, createKafkajsLogger, KafkaCluster } from './kafkajs.ts';
 import { oauthLogin } from './oauth-login.ts';
 import { type ListConfigured, watchSilentBrokers } from './silent-brokers.ts';
-import { tlsOptions } from './tls-options.ts';
 import { trackSockets } from './tracked-sockets.ts';
 
 /** Time-outs of one request. The callers retry. */
@@ -143,4 +143,44 @@ function saslOptions(sasl: SaslConfig): object {
   if (sasl.mechanism === 'oauthbearer') return oauthLogin(sasl);
   const { mechanism, username, password } = sasl;
   return { mechanism, username, password };
+}
+
+/**
+ * TLS options of connections. Each new connection reads the PEM files again that have changed: certificates are
+ * replaced before they expire, without a restart.
+ */
+export function tlsOptions({ ca, cert, key, rejectUnauthorized, files = {} }: NonNullable<KafkaConfig['tls']>) {
+  const pems = { ca: changingPem(files.ca, ca), cert: changingPem(files.cert, cert), key: changingPem(files.key, key) };
+  return {
+    rejectUnauthorized,
+    get ca() {
+      return pems.ca();
+    },
+    get cert() {
+      return pems.cert();
+    },
+    get key() {
+      return pems.key();
+    },
+  };
+}
+
+/** The content of a file; the last one that could be read while it is missing or half-written. */
+function changingPem(path: string | undefined, first: string | undefined): () => string | undefined {
+  let content = first;
+  let changedMs: number | null = null;
+  return () => {
+    if (path === undefined) return content;
+    try {
+      const { mtimeMs } = statSync(path);
+      if (mtimeMs === changedMs) return content;
+      const read = readFileSync(path, 'utf8');
+      if (!read.includes('-----END ')) return content;
+      changedMs = mtimeMs;
+      content = read;
+    } catch {
+      // It is being replaced.
+    }
+    return content;
+  };
 }

@@ -1,4 +1,4 @@
-import type { Broker, Cluster } from '../protocol/cluster.ts';
+import type { Broker, Cluster } from '../protocol/protocol-request.ts';
 import { isConnectionFailure, protocolErrorType } from './failure.ts';
 import { type Backoff, type RetryOptions, retryWithBackoff } from './retry.ts';
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../ops/service-error.ts';
-import type { Permission } from '../protocol/cluster.ts';
+import type { Permission } from '../protocol/protocol-request.ts';
 
 const FENCED = new Set([
   'PRODUCER_FENCED',

@@ -10,8 +10,8 @@ import type {
   ProtocolRequest,
   SocketFactory,
 } from '../protocol/broker-connection.ts';
-import type { Broker, Cluster, Permission } from '../protocol/cluster.ts';
 import { fetchMetadata } from '../protocol/metadata-request.ts';
+import type { Broker, Cluster, Permission } from '../protocol/protocol-request.ts';
 import { frameRequest, writeTogether } from '../protocol/request-frame.ts';
 import { addressNamed } from './given-up.ts';
 

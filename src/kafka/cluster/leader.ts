@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster, PartitionMetadata } from '../protocol/cluster.ts';
+import type { Cluster, PartitionMetadata } from '../protocol/protocol-request.ts';
 import { protocolErrorType } from './failure.ts';
 import { type Backoff, type RetryOptions, retryWithBackoff } from './retry.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Broker, Cluster } from '../protocol/cluster.ts';
+import type { Broker, Cluster } from '../protocol/protocol-request.ts';
 import { type BrokerAddress, doubt, giveUp, isDoubtful } from './given-up.ts';
 import { refreshLeaders } from './leader.ts';
 import type { TrackedSockets, WaitingConnection } from './tracked-sockets.ts';

@@ -4,7 +4,7 @@ import type { ClusterLink } from '../cluster/connection.ts';
 import { explainFailure, protocolErrorType } from '../cluster/failure.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { isLedElsewhere, leaderEpochOf, leaderOf, refreshLeaders, topicIdOf } from '../cluster/leader.ts';
-import type { Broker } from '../protocol/cluster.ts';
+import type { Broker } from '../protocol/protocol-request.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic, restOf, timed } from './fetch.ts';
 import type { FetchHandlers } from './fetch-handlers.ts';
 import { decodeInput, NO_HEADERS, recordOfSkipped } from './input-records.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AbortedTransaction, readInt64 } from '../batch/record-batch-decoder.ts';
-import type { Broker } from '../protocol/cluster.ts';
 import { array, byTopic, encodeRequest, i8, i32, i64, string, struct } from '../protocol/protocol-fields.ts';
-import { sendEncoded, versionFor } from '../protocol/protocol-request.ts';
+import { type Broker, sendEncoded, versionFor } from '../protocol/protocol-request.ts';
 
 export interface FetchPosition {
   readonly partition: number;

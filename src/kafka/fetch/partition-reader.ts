@@ -5,7 +5,7 @@ import { giveBackBatch } from '../batch/reused-bytes.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { isLeaderChange, leaderEpochOf, leaderOf, retryOnLeaderChange } from '../cluster/leader.ts';
 import { type Backoff, retryWithBackoff } from '../cluster/retry.ts';
-import type { Cluster } from '../protocol/cluster.ts';
+import type { Cluster } from '../protocol/protocol-request.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { SkippedRange } from '../batch/records.ts';
 import { isLedElsewhere, leaderEpochOf, topicIdOf } from '../cluster/leader.ts';
-import type { Cluster } from '../protocol/cluster.ts';
+import type { Cluster } from '../protocol/protocol-request.ts';
 import { LeaderEpochs } from './leader-epochs.ts';
 import { findTruncation, isRecreated, locatePosition } from './out-of-range.ts';
 import { stableRange } from './partition-reader.ts';

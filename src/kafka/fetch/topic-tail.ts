@@ -4,7 +4,7 @@ import { type ClusterLink, type KafkaConnection, linkCluster, withCluster } from
 import { explainFailure } from '../cluster/failure.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { leaderEpochOf, leaderOf, refreshLeaders } from '../cluster/leader.ts';
-import type { Cluster } from '../protocol/cluster.ts';
+import type { Cluster } from '../protocol/protocol-request.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
 import { isRecreated } from './out-of-range.ts';
 import { copyPartition, stableRange, type TopicRecord } from './partition-reader.ts';

@@ -3,7 +3,7 @@ import { ServiceError } from '../../ops/service-error.ts';
 import { type ClusterLink, disconnect, type KafkaConnection, linkCluster } from '../cluster/connection.ts';
 import { GROUP_COORDINATOR, isCoordinatorChange } from '../cluster/coordinator.ts';
 import { explainFailure, isConnectionFailure, protocolErrorType } from '../cluster/failure.ts';
-import type { Broker } from '../protocol/cluster.ts';
+import type { Broker } from '../protocol/protocol-request.ts';
 import { assignedPartitions, encodeAssignment, groupProtocols, readersOf } from './group-protocol.ts';
 import {
   type JoinedGroup,

@@ -1,7 +1,6 @@
 import { errorFromCode } from '../cluster/kafkajs.ts';
-import type { Broker } from '../protocol/cluster.ts';
 import { array, bytes, i8, i16, i32, since, string, struct } from '../protocol/protocol-fields.ts';
-import { sendRequest } from '../protocol/protocol-request.ts';
+import { type Broker, sendRequest } from '../protocol/protocol-request.ts';
 
 /** A member of a consumer group, as it names itself. */
 export interface MemberName {

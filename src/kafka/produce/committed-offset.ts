@@ -1,8 +1,7 @@
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { OFFSET_FETCH } from '../protocol/api-versions.ts';
-import type { Broker } from '../protocol/cluster.ts';
 import { byTopic, i8, i16, i32, i64, string, struct } from '../protocol/protocol-fields.ts';
-import { sendRequest } from '../protocol/protocol-request.ts';
+import { type Broker, sendRequest } from '../protocol/protocol-request.ts';
 import type { ProducerIdentity, TransactionProtocol } from './transaction-requests.ts';
 
 interface GroupPartition {

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { PartitionMetadata } from '../protocol/cluster.ts';
+import type { PartitionMetadata } from '../protocol/protocol-request.ts';
 
 /** The partition that Kafka's own clients choose for a key, among so many. */
 export function keyPartitioner(partitions: number): (key: Buffer) => number {

@@ -3,9 +3,8 @@ import { isConnectionFailure, protocolErrorType } from '../cluster/failure.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { isLeaderChange, leaderOf, retryOnLeaderChange } from '../cluster/leader.ts';
 import type { RetryOptions } from '../cluster/retry.ts';
-import type { Broker, Cluster } from '../protocol/cluster.ts';
 import { array, byTopic, bytes, i16, i32, i64, since, string, struct } from '../protocol/protocol-fields.ts';
-import { sendRequest } from '../protocol/protocol-request.ts';
+import { type Broker, type Cluster, sendRequest } from '../protocol/protocol-request.ts';
 import type { TransactionProtocol } from './transaction-requests.ts';
 
 export interface PartitionBatch {

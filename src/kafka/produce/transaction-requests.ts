@@ -1,7 +1,6 @@
 import { errorFromCode } from '../cluster/kafkajs.ts';
-import type { Broker } from '../protocol/cluster.ts';
 import { byTopic, i8, i16, i32, i64, since, string, struct } from '../protocol/protocol-fields.ts';
-import { sendRequest } from '../protocol/protocol-request.ts';
+import { type Broker, sendRequest } from '../protocol/protocol-request.ts';
 
 export interface ProducerIdentity {
   readonly transactionalId: string;

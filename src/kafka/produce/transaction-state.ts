@@ -1,7 +1,6 @@
 import { errorFromCode } from '../cluster/kafkajs.ts';
-import type { Broker } from '../protocol/cluster.ts';
 import { array, first, i16, i32, i64, string } from '../protocol/protocol-fields.ts';
-import { sendRequest } from '../protocol/protocol-request.ts';
+import { type Broker, sendRequest } from '../protocol/protocol-request.ts';
 
 /** The newest transaction of a transactional id, as its coordinator reports it. */
 export interface TransactionState {

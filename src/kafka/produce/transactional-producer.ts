@@ -5,7 +5,7 @@ import { giveBackBatch, giveBackRecords } from '../batch/reused-bytes.ts';
 import { Coordinator, GROUP_COORDINATOR, TRANSACTION_COORDINATOR } from '../cluster/coordinator.ts';
 import { isConnectionFailure } from '../cluster/failure.ts';
 import type { RetryOptions } from '../cluster/retry.ts';
-import type { Cluster } from '../protocol/cluster.ts';
+import type { Cluster } from '../protocol/protocol-request.ts';
 import { commitInTransaction, type MovedOffset } from './committed-offset.ts';
 import { type PartitionBatch, produceBatches } from './produce.ts';
 import { type PlannedBatch, planRounds } from './transaction-plan.ts';

@@ -1,7 +1,6 @@
 import { ServiceError } from '../../ops/service-error.ts';
-import type { Broker } from './cluster.ts';
 import { array, decodeFields, encodeRequest, i16, i32, since, string, struct, tagged } from './protocol-fields.ts';
-import { OLDEST_KAFKA, sendEncoded } from './protocol-request.ts';
+import { type Broker, OLDEST_KAFKA, sendEncoded } from './protocol-request.ts';
 
 /** Versions of the requests that a broker knows, by api key, and levels of the features of its cluster. */
 interface KnownVersions {

@@ -1,6 +1,5 @@
-import type { Broker } from './cluster.ts';
 import { array, i8, i16, i32, since, string, struct, uuid } from './protocol-fields.ts';
-import { sendRequest } from './protocol-request.ts';
+import { type Broker, sendRequest } from './protocol-request.ts';
 
 const NO_ID = '0'.repeat(32);
 const REPLICA_NOT_AVAILABLE = 9;

@@ -5,8 +5,7 @@ import { type PastObservation, scoreHistory } from '../../engine/commit/score-hi
 import { loadDetector } from '../../engine/detector-models.ts';
 import { inferFrequency } from '../../time/infer-frequency.ts';
 import { csvReading } from '../csv/flags.ts';
-import { readObservations } from '../csv/observations.ts';
-import { pullObservations } from '../csv/pull.ts';
+import { pullObservations, readObservations } from '../csv/observations.ts';
 import { BacktestPages } from './backtest-pages.ts';
 import {
   boundedTexts,

@@ -1,5 +1,4 @@
-import type { OptionValues } from '../../config/options/given-options.ts';
-import { commandFlag } from '../../config/options/option.ts';
+import { commandFlag, type OptionValues } from '../../config/options/option.ts';
 import { oneOf, text } from '../../config/schema/kinds.ts';
 import { timeZone } from '../../config/schema/times.ts';
 import { seriesOfFile } from './input.ts';

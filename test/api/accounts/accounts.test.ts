@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KEY_CACHED_MS } from '../../../src/api/accounts/keys/key-ring.ts';
-import type { App } from '../../../src/api/http/exchange/fastify-app.ts';
+import type { App } from '../../../src/api/http/exchange/app-services.ts';
 import type { QuantileForecaster } from '../../../src/forecasting/forecaster.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { grantCredits, type NewApiKey, revokeApiKey } from '../../../src/store/keys/api-keys.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { App } from '../../../src/api/http/exchange/fastify-app.ts';
+import type { App } from '../../../src/api/http/exchange/app-services.ts';
 import { createApiKey } from '../../../src/store/keys/api-keys.ts';
 import { ask, sender } from '../../fixture/http/ask.ts';
 import { AUTHORIZED, startApp } from '../../fixture/http/http-service.ts';

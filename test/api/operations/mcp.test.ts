@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { App } from '../../../src/api/http/exchange/fastify-app.ts';
+import type { App } from '../../../src/api/http/exchange/app-services.ts';
 import { type FakeOperations, fakeOperations } from '../../fixture/history/fake-operations.ts';
 import {
   anomalyEvent,

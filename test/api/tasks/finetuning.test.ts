@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { App } from '../../../src/api/http/exchange/fastify-app.ts';
+import type { App } from '../../../src/api/http/exchange/app-services.ts';
 import type { ServedModel } from '../../../src/api/models/served-models.ts';
 import { readFinetune, runFinetune } from '../../../src/api/tasks/finetune/finetune-task.ts';
 import { rollOut } from '../../../src/forecasting/autoregressive-roll-out.ts';

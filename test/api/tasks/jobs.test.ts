@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
-import type { App } from '../../../src/api/http/exchange/fastify-app.ts';
+import type { App } from '../../../src/api/http/exchange/app-services.ts';
 import type { QuantileForecaster } from '../../../src/forecasting/forecaster.ts';
 import { createApiKey } from '../../../src/store/keys/api-keys.ts';
 import { ask } from '../../fixture/http/ask.ts';

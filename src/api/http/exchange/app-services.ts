@@ -1,3 +1,6 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Metrics } from '../../../ops/metrics.ts';
 import type { ReceivePoints } from '../../../records/received-points.ts';
 import type { Turns } from '../../../sandbox/turns.ts';
@@ -15,6 +18,9 @@ import type { BodyBudget } from '../../wire/body/body-budget.ts';
 import type { BodyThreads } from '../../wire/body/body-threads.ts';
 import type { TransferRate } from '../../wire/body/read-bytes.ts';
 import { HttpProblem } from '../../wire/problem.ts';
+
+/** The application type. Route schemas define the types of requests. */
+export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>;
 
 /** Files of a web page, read when the service starts. */
 export interface ServedPage {

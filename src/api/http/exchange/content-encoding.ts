@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGzip, gzip, zstdCompress } from 'node:zlib';
-import type { App } from './fastify-app.ts';
+import type { App } from './app-services.ts';
 
 /** Smaller bodies are not compressed. */
 const COMPRESSED_BYTES_MIN = 1024;

@@ -4,7 +4,7 @@ import type { Logger } from '../../../ops/logger.ts';
 import { ServiceError } from '../../../ops/service-error.ts';
 import { countAndText, rpcCodeOf } from '../../wire/otlp-answers.ts';
 import { HttpProblem, overloaded, problemOf } from '../../wire/problem.ts';
-import type { App } from './fastify-app.ts';
+import type { App } from './app-services.ts';
 import { rulesOf } from './route-rules.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const;

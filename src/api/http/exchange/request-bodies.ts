@@ -11,7 +11,7 @@ import { HeldBody } from '../../wire/body/held-body.ts';
 import { bodyTooLarge, contentCoding, readBytes, type TransferRate } from '../../wire/body/read-bytes.ts';
 import { readWireBody } from '../../wire/body/wire-body.ts';
 import { HttpProblem, invalidRequest } from '../../wire/problem.ts';
-import type { App } from './fastify-app.ts';
+import type { App } from './app-services.ts';
 import { noteBody } from './idempotency.ts';
 import { callerOf } from './require-key.ts';
 import { rulesOf } from './route-rules.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpProblem } from '../../wire/problem.ts';
-import type { App } from './fastify-app.ts';
+import type { App } from './app-services.ts';
 
 /** Host and port, or nothing. */
 const HOST = /^[^\s/?#@\\,]*$/;

@@ -4,9 +4,8 @@ import { hasRole, type KeyRole } from '../../../store/keys/key-role.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { OpenCounts } from '../../accounts/open-counts.ts';
 import { HttpProblem, invalidKey, tooManyCalls } from '../../wire/problem.ts';
-import type { AppServices } from './app-services.ts';
+import type { App, AppServices } from './app-services.ts';
 import { sessionKey } from './console-session.ts';
-import type { App } from './fastify-app.ts';
 import { rulesOf } from './route-rules.ts';
 
 const callers = new WeakMap<FastifyRequest, Caller>();

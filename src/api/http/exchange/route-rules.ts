@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { KeyRole } from '../../../store/keys/key-role.ts';
-import type { App } from './fastify-app.ts';
+import type { App } from './app-services.ts';
 
 /** Role, price and limits of a route. */
 export interface RouteRules {

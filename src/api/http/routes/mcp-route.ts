@@ -1,7 +1,7 @@
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Ask, ToolProblem } from '../../mcp/mcp-tools.ts';
-import type { App } from '../exchange/fastify-app.ts';
+import type { App } from '../exchange/app-services.ts';
 
 /**
  * Answers assistants by the Model Context Protocol (streamable HTTP, stateless). Each question becomes a GET request of

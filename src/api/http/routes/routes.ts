@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import type { AppServices } from '../exchange/app-services.ts';
-import type { App } from '../exchange/fastify-app.ts';
+import type { App, AppServices } from '../exchange/app-services.ts';
 import { addAccountRoutes } from './access/account-routes.ts';
 import { addAdminRoutes } from './access/admin-routes.ts';
 import { addConsoleRoutes } from './access/console-routes.ts';
@@ -12,17 +11,15 @@ import { addEventRoutes } from './operations/event-routes.ts';
 import { addHolidayRoute } from './operations/holiday-route.ts';
 import { addIncidentRoutes } from './operations/incident-routes.ts';
 import { addLiveRoute } from './operations/live-route.ts';
-import { addMuteRoutes } from './operations/mute-routes.ts';
-import { addSentRoute } from './operations/sent-route.ts';
+import { addMuteRoutes, addSentRoute } from './operations/mute-routes.ts';
 import { addSeriesRoutes } from './operations/series-routes.ts';
 import { addServiceRoutes } from './operations/service-routes.ts';
 import { INFLUX_VERSION } from './points/influx-routes.ts';
 import { addPointRoutes } from './points/point-routes.ts';
-import { addBacktestRoute } from './tasks/backtest-route.ts';
 import { addFinetuningRoutes } from './tasks/finetuning-routes.ts';
 import { addJobRoutes } from './tasks/job-routes.ts';
 import { addTaskRoutes } from './tasks/task-routes.ts';
-import { addWhatIfRoute } from './tasks/what-if-route.ts';
+import { addBacktestRoute, addWhatIfRoute } from './tasks/what-if-route.ts';
 
 export function addRoutes(app: App, services: AppServices): void {
   addHealthRoute(app);

@@ -1,7 +1,7 @@
 import { OUTPUTS_OF_CROSS_VALIDATION, outputsOfLevels, tokensOf } from '../../accounts/token-count.ts';
 import type { ServedModels } from '../../models/served-models.ts';
-import { distinctLevels } from '../../wire/interval-keys.ts';
 import type { CrossValidationBody } from '../../wire/schema/tasks/forecast-schema.ts';
+import { distinctLevels } from '../../wire/wire-answer.ts';
 import { type ForecastQuestion, forecastsOfOne, horizonFields } from '../forecast/forecast-question.ts';
 import { type InSampleQuestion, readInSample } from '../in-sample/in-sample-question.ts';
 import { readContributions } from '../series/attribution.ts';

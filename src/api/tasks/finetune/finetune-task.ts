@@ -1,8 +1,7 @@
 import { tokensOf } from '../../accounts/token-count.ts';
-import type { NewlyTuned } from '../../models/prepared-model.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import { modelParams } from '../../models/served-models.ts';
-import { contextsOf } from '../../models/tuned-models.ts';
+import { contextsOf, type NewlyTuned } from '../../models/tuned-models.ts';
 import type { FinetuneBody } from '../../wire/schema/tasks/finetune-schema.ts';
 import { checkTuningSteps } from '../series/request-limits.ts';
 import { RequestReader, type SeriesQuestion } from '../series/request-reader.ts';

@@ -3,11 +3,10 @@ import { forecastsPerPoint, type MultiResolutionSettings } from '../../../foreca
 import { outputsOfLevels, tokensOf } from '../../accounts/token-count.ts';
 import { aggregationOf, type FrequencyProfile } from '../../models/frequency-profile.ts';
 import { inputSettings, type ServedModels } from '../../models/served-models.ts';
-import { distinctLevels, probabilitiesOf } from '../../wire/interval-keys.ts';
 import type { BodyProblems } from '../../wire/problem.ts';
 import type { CrossValidationBody, ForecastBody } from '../../wire/schema/tasks/forecast-schema.ts';
 import type { ContributionKind } from '../../wire/schema/tasks/series-schema.ts';
-import type { WireLevel } from '../../wire/wire-answer.ts';
+import { distinctLevels, probabilitiesOf, type WireLevel } from '../../wire/wire-answer.ts';
 import { readContributions } from '../series/attribution.ts';
 import { checkAnswerSize, checkIntervals, checkTuningSteps } from '../series/request-limits.ts';
 import { horizonWarning, RequestReader, type SeriesQuestion } from '../series/request-reader.ts';

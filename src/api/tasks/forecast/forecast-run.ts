@@ -9,9 +9,8 @@ import { forecastMultiResolution, lookbackLength } from '../../../forecasting/mu
 import { inSampleHorizon } from '../../models/frequency-profile.ts';
 import { modelParams, type ServedModel } from '../../models/served-models.ts';
 import { tuneForRequest } from '../../models/tuned-models.ts';
-import { intervalsOfQuantiles } from '../../wire/interval-keys.ts';
 import type { ForecastAnswer } from '../../wire/schema/tasks/forecast-schema.ts';
-import { joined } from '../../wire/wire-answer.ts';
+import { intervalsOfQuantiles, joined } from '../../wire/wire-answer.ts';
 import { attribute, type ForecastEffect } from '../series/attribution.ts';
 import { exogenousFields } from '../series/exogenous-fields.ts';
 import type { ForecastQuestion } from './forecast-question.ts';

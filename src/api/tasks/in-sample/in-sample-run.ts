@@ -3,9 +3,8 @@ import { type Calibration, calibrate, deviationAt } from '../../../detection/cal
 import { flagResiduals } from '../../../detection/calibration/threshold.ts';
 import { forecastInSample, type InSampleForecast } from '../../../forecasting/in-sample.ts';
 import { contextsOf, tuneForRequest } from '../../models/tuned-models.ts';
-import { intervalsOfDeviations } from '../../wire/interval-keys.ts';
 import type { HistoricForecastAnswer, InSampleDetectionAnswer } from '../../wire/schema/tasks/in-sample-schema.ts';
-import { flagsOf, joined } from '../../wire/wire-answer.ts';
+import { flagsOf, intervalsOfDeviations, joined } from '../../wire/wire-answer.ts';
 import { attribute, type ForecastEffect } from '../series/attribution.ts';
 import { exogenousFields } from '../series/exogenous-fields.ts';
 import { inParts, type RequestPart } from '../series/request-parts.ts';

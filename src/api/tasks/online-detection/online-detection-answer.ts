@@ -1,9 +1,8 @@
 import type { Static } from 'typebox';
 import type { OnlineDetection } from '../../../detection/batch/batch-detector.ts';
 import type { AnomalyEvent } from '../../../records/anomaly-event.ts';
-import { intervalKeys } from '../../wire/interval-keys.ts';
 import type { OnlineDetectionAnswer } from '../../wire/schema/tasks/online-detection-schema.ts';
-import { flagsOf, joined } from '../../wire/wire-answer.ts';
+import { flagsOf, intervalKeys, joined } from '../../wire/wire-answer.ts';
 import type { OnlineDetectionQuestion } from './online-detection-question.ts';
 
 export function onlineDetectionAnswer(question: OnlineDetectionQuestion, detections: readonly OnlineDetection[]) {

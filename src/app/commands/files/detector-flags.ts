@@ -1,8 +1,7 @@
 import { completeDetector } from '../../../config/complete-detector.ts';
 import type { ConfigResult, WrittenDetector } from '../../../config/config.ts';
 import { detectorKinds } from '../../../config/keys/detector-keys.ts';
-import type { OptionValues } from '../../../config/options/given-options.ts';
-import { commandFlag } from '../../../config/options/option.ts';
+import { commandFlag, type OptionValues } from '../../../config/options/option.ts';
 import { mustBe } from '../../../config/schema/problems.ts';
 import type { Frequency } from '../../../time/frequency.ts';
 

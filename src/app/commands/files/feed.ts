@@ -12,8 +12,7 @@ import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../../
 import { diagnosticText } from '../../../records/diagnostics/diagnostic.ts';
 import { csvFlags, csvReading } from '../../../tools/csv/flags.ts';
 import { openInput, STANDARD_INPUT } from '../../../tools/csv/input.ts';
-import { readObservations } from '../../../tools/csv/observations.ts';
-import { type CsvPull, pullObservations } from '../../../tools/csv/pull.ts';
+import { type CsvPull, pullObservations, readObservations } from '../../../tools/csv/observations.ts';
 import { aborted, type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../../../tools/terminal/command-io.ts';
 import { Progress, shareText } from '../../../tools/terminal/progress.ts';
 import { formatTime } from '../../../tools/terminal/score-line.ts';

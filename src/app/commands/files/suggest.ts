@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadedConfig } from '../../../config/load.ts';
-import type { OptionValues } from '../../../config/options/given-options.ts';
-import { commandFlag, switchFlag } from '../../../config/options/option.ts';
+import { commandFlag, type OptionValues, switchFlag } from '../../../config/options/option.ts';
 import { httpUrl } from '../../../config/options/option-kinds.ts';
 import { processOptions, prometheusOptions } from '../../../config/options/options.ts';
 import { commaList, durationMs, integerFrom, seriesText, text } from '../../../config/schema/kinds.ts';
@@ -14,8 +13,7 @@ import { holidaysOf, isPlace } from '../../../time/holidays/holiday-list.ts';
 import { zoneOffsets } from '../../../time/local-calendar.ts';
 import { csvFlags, csvReading } from '../../../tools/csv/flags.ts';
 import { openInput } from '../../../tools/csv/input.ts';
-import { type CsvReading, readObservations } from '../../../tools/csv/observations.ts';
-import { pullObservations } from '../../../tools/csv/pull.ts';
+import { type CsvReading, pullObservations, readObservations } from '../../../tools/csv/observations.ts';
 import { contradictedDays } from '../../../tools/suggest/contradicted-days.ts';
 import { queriesFor } from '../../../tools/suggest/prometheus-queries.ts';
 import { SeriesColumns } from '../../../tools/suggest/series-columns.ts';

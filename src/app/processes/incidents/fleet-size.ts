@@ -2,7 +2,7 @@ import { asAdmin } from '../../../kafka/admin/admin-client.ts';
 import { type KafkaConnection, withCluster } from '../../../kafka/cluster/connection.ts';
 import { type PartitionRange, readPartition } from '../../../kafka/fetch/partition-reader.ts';
 import { readTail, type TopicRecord } from '../../../kafka/fetch/topic-tail.ts';
-import type { Cluster } from '../../../kafka/protocol/cluster.ts';
+import type { Cluster } from '../../../kafka/protocol/protocol-request.ts';
 
 /** Partitions that are read, and the newest scores of each that are counted one by one. */
 const TAILS_READ = 8;

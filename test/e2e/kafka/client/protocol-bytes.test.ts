@@ -18,7 +18,7 @@ import {
   type TransactionProtocol,
 } from '../../../../src/kafka/produce/transaction-requests.ts';
 import { fetchVersions } from '../../../../src/kafka/protocol/api-versions.ts';
-import type { Broker, Cluster } from '../../../../src/kafka/protocol/cluster.ts';
+import type { Broker, Cluster } from '../../../../src/kafka/protocol/protocol-request.ts';
 import { fakeBroker } from '../../../fixture/kafka/fake-broker.ts';
 import { committedRecords, freshLog, freshTopics, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
 import { kafkaClient } from '../../../fixture/kafka/kafka-client.ts';

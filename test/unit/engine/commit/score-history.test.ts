@@ -5,8 +5,7 @@ import type { DetectorConfig } from '../../../../src/config/config.ts';
 import { type PastObservation, scoreHistory } from '../../../../src/engine/commit/score-history.ts';
 import type { Tally } from '../../../../src/engine/commit/tally.ts';
 import type { ScoreRecord } from '../../../../src/records/score-record.ts';
-import { readObservations } from '../../../../src/tools/csv/observations.ts';
-import { pullObservations } from '../../../../src/tools/csv/pull.ts';
+import { pullObservations, readObservations } from '../../../../src/tools/csv/observations.ts';
 import {
   detectorConfig,
   loadArithmetic,

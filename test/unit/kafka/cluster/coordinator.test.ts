@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Coordinator, TRANSACTION_COORDINATOR } from '../../../../src/kafka/cluster/coordinator.ts';
 import { errorFromCode } from '../../../../src/kafka/cluster/kafkajs.ts';
-import type { Broker, Cluster } from '../../../../src/kafka/protocol/cluster.ts';
+import type { Broker, Cluster } from '../../../../src/kafka/protocol/protocol-request.ts';
 
 const COORDINATOR_LOADING = 14;
 const COORDINATOR_NOT_AVAILABLE = 15;

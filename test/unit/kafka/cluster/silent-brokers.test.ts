@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isRefused, likelyAliveFirst } from '../../../../src/kafka/cluster/given-up.ts';
 import { watchSilentBrokers } from '../../../../src/kafka/cluster/silent-brokers.ts';
 import type { TrackedSockets } from '../../../../src/kafka/cluster/tracked-sockets.ts';
-import type { Cluster } from '../../../../src/kafka/protocol/cluster.ts';
+import type { Cluster } from '../../../../src/kafka/protocol/protocol-request.ts';
 import { until } from '../../../fixture/until.ts';
 import { virtualTest as test } from '../../../fixture/virtual-time.ts';
 

@@ -4,7 +4,7 @@ import { encodeRecordBatch } from '../../../../src/kafka/batch/record-batch-enco
 import { takeBatch } from '../../../../src/kafka/batch/reused-bytes.ts';
 import type { FetchedTopic } from '../../../../src/kafka/fetch/fetch.ts';
 import { copyPartition, readPartition } from '../../../../src/kafka/fetch/partition-reader.ts';
-import type { Cluster } from '../../../../src/kafka/protocol/cluster.ts';
+import type { Cluster } from '../../../../src/kafka/protocol/protocol-request.ts';
 
 const noIdentity = { producerId: -1, producerEpoch: 0, firstSequence: 0, transactional: false };
 const NOTHING = Buffer.alloc(0);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CsvItem } from '../../../../src/tools/csv/csv-item.ts';
-import { type CsvReading, readObservations, timeUnitOf } from '../../../../src/tools/csv/observations.ts';
-import { Refusals } from '../../../../src/tools/csv/pull.ts';
+import { type CsvReading, Refusals, readObservations, timeUnitOf } from '../../../../src/tools/csv/observations.ts';
 import { timeFormat } from '../../../../src/tools/csv/time-format.ts';
 
 /** Rows are passed on as they are read, whatever their times. */

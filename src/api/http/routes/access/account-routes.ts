@@ -10,8 +10,7 @@ import {
 import { fieldProblem, invalidRequest } from '../../../wire/problem.ts';
 import { Detail, described, Models, UsageAnswer } from '../../../wire/schema/answer-schemas.ts';
 import { ModelParams, ModelParamsQuery } from '../../../wire/schema/tasks/model-params-schema.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
-import type { App } from '../../exchange/fastify-app.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 import { callerOf } from '../../exchange/require-key.ts';
 
 /** Public clients show this text. */

@@ -28,8 +28,7 @@ import {
 } from '../../../wire/schema/admin-schema.ts';
 import { bodyAnswers, Detail, described } from '../../../wire/schema/answer-schemas.ts';
 import { ById } from '../../../wire/schema/query-fields.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
-import type { App } from '../../exchange/fastify-app.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 import { callerOf } from '../../exchange/require-key.ts';
 
 const DAYS = 30;

@@ -1,9 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { type ApiKey, findKeyById, isUsable } from '../../../../store/keys/api-keys.ts';
 import { invalidKey } from '../../../wire/problem.ts';
-import type { AppServices, ServedPage } from '../../exchange/app-services.ts';
+import type { App, AppServices, ServedPage } from '../../exchange/app-services.ts';
 import { sessionKey, startSession, stopSession } from '../../exchange/console-session.ts';
-import type { App } from '../../exchange/fastify-app.ts';
 import { tokenOf } from '../../exchange/require-key.ts';
 import { addLoginRoutes } from './login-routes.ts';
 

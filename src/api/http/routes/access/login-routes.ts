@@ -3,9 +3,8 @@ import Type from 'typebox';
 import { keyOfPerson } from '../../../../store/keys/person-keys.ts';
 import { type LoginRefusal, messagesOf, type OpenLogin } from '../../../accounts/sign-in/identity-provider.ts';
 import { HttpProblem } from '../../../wire/problem.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 import { startSession } from '../../exchange/console-session.ts';
-import type { App } from '../../exchange/fastify-app.ts';
 
 const LOGIN_PATH = '/console/login';
 const RETURN_PATH = `${LOGIN_PATH}/return`;

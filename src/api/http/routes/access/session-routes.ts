@@ -6,9 +6,8 @@ import { HttpProblem } from '../../../wire/problem.ts';
 import { described } from '../../../wire/schema/answer-schemas.ts';
 import { ById } from '../../../wire/schema/query-fields.ts';
 import { Sessions, SessionsEnded, SessionsQuery } from '../../../wire/schema/session-schema.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 import { requestSessionId } from '../../exchange/console-session.ts';
-import type { App } from '../../exchange/fastify-app.ts';
 import { callerOf } from '../../exchange/require-key.ts';
 
 const ENDED_OF_ALL = '*';

@@ -15,8 +15,7 @@ import {
   DeploymentAnswer,
 } from '../../../wire/schema/operations/change-schema.ts';
 import { PAGE } from '../../../wire/schema/query-fields.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
-import type { App } from '../../exchange/fastify-app.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 
 /** Changes that people and programs report, such as deployments. */
 export function addChangeRoutes(app: App, { operations, nowMs }: AppServices): void {

@@ -10,8 +10,7 @@ import { type DescribedDetector, type DetectorsPort, operationsOf } from '../../
 import { fieldProblem, HttpProblem, invalidRequest } from '../../../wire/problem.ts';
 import { described } from '../../../wire/schema/answer-schemas.ts';
 import { DetectorsAnswer, DetectorsRequest, DetectorsSaved } from '../../../wire/schema/operations/detectors-schema.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
-import type { App } from '../../exchange/fastify-app.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 import { callerOf } from '../../exchange/require-key.ts';
 
 const DAY_MS = 86_400_000;

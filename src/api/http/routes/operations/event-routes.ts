@@ -30,8 +30,7 @@ import {
   MuteRequest,
 } from '../../../wire/schema/operations/event-schema.ts';
 import { ById, PAGE } from '../../../wire/schema/query-fields.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
-import type { App } from '../../exchange/fastify-app.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 import { callerOf } from '../../exchange/require-key.ts';
 
 const notFound = () => new HttpProblem(404, 'There is no such event');

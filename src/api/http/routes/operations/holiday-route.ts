@@ -3,8 +3,7 @@ import { missingDays } from '../../../../time/holidays/rest-days.ts';
 import { fieldProblem, invalidRequest } from '../../../wire/problem.ts';
 import { described } from '../../../wire/schema/answer-schemas.ts';
 import { HolidaysAnswer, HolidaysQuery } from '../../../wire/schema/operations/holiday-schema.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
-import type { App } from '../../exchange/fastify-app.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 
 /** Dates that `holidays` of a detector or request adds for a place. */
 export function addHolidayRoute(app: App, { nowMs }: Pick<AppServices, 'nowMs'>): void {

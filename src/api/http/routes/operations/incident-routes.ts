@@ -24,8 +24,7 @@ import {
   VerdictRequest,
 } from '../../../wire/schema/operations/incident-schema.ts';
 import { ById } from '../../../wire/schema/query-fields.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
-import type { App } from '../../exchange/fastify-app.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 import { callerOf } from '../../exchange/require-key.ts';
 import { acknowledgement, chosenSpans, muting, type ReviewOf } from './event-routes.ts';
 

@@ -5,8 +5,7 @@ import { countOf, matchOf } from '../../../wire/query-values.ts';
 import { describedMedia } from '../../../wire/schema/answer-schemas.ts';
 import { LiveQuery } from '../../../wire/schema/operations/history-schema.ts';
 import { PAGE } from '../../../wire/schema/query-fields.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
-import type { App } from '../../exchange/fastify-app.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 import { callerOf, isStillAdmitted } from '../../exchange/require-key.ts';
 
 /** Until a place of the owner may be free. */

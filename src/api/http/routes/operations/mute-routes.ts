@@ -8,12 +8,14 @@ import {
   MUTES_MAX,
   type MuteRecord,
 } from '../../../../store/reviews/mutes.ts';
+import { listSent, type SentAlert } from '../../../../store/reviews/sent-alerts.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../../wire/problem.ts';
+import { countOf, cursorOf, cursorText } from '../../../wire/query-values.ts';
 import { described } from '../../../wire/schema/answer-schemas.ts';
 import { MuteAnswer, MutesAnswer, MutesQuery, NewMuteRequest } from '../../../wire/schema/operations/mute-schema.ts';
-import { ById } from '../../../wire/schema/query-fields.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
-import type { App } from '../../exchange/fastify-app.ts';
+import { SentAnswer, SentQuery } from '../../../wire/schema/operations/sent-schema.ts';
+import { ById, PAGE } from '../../../wire/schema/query-fields.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 import { callerOf } from '../../exchange/require-key.ts';
 import { muteProblems } from './event-routes.ts';
 
@@ -51,4 +53,23 @@ function choiceProblems(match: string | null, detector: string | null) {
 
 function shownMute({ id, match, detector, atMs: at, by, untilMs: until, reason, ended }: MuteRecord): MuteAnswer {
   return { id, match, detector, at, by, until, reason, ended: ended && { at: ended.atMs, by: ended.by } };
+}
+
+/** Notifications of alerts, as the process that sends them has stored them. */
+export function addSentRoute(app: App, { store }: Pick<AppServices, 'store'>): void {
+  app.get(
+    '/v1/sent',
+    described(SentAnswer, { querystring: SentQuery }),
+    async ({ query: { event, incident, receiver = null, limit, cursor } }) => {
+      const subjectIds = [event, incident].filter((id) => id !== undefined);
+      const [before = null] = (cursorOf(cursor, ['number']) ?? []) as readonly number[];
+      const { sent, next } = await listSent(store, { subjectIds, receiver, limit: countOf(limit, PAGE), before });
+      return { sent: sent.map(shownSent), next_cursor: cursorText(next === null ? null : [next]) };
+    },
+  );
+}
+
+function shownSent({ atMs: at, about, subjectId, ...same }: SentAlert): SentAnswer['sent'][number] {
+  const [eventId, incidentId] = about === 'event' ? [subjectId, null] : [null, subjectId];
+  return { at, eventId, incidentId, ...same };
 }

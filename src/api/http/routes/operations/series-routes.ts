@@ -17,8 +17,7 @@ import {
 } from '../../../wire/schema/operations/history-schema.ts';
 import { ById, PAGE } from '../../../wire/schema/query-fields.ts';
 import { jsonPieces } from '../../../wire/wire-answer.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
-import type { App } from '../../exchange/fastify-app.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 
 /** Series, their scores, and groups. */
 export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'operations'>): void {

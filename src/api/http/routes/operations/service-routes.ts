@@ -15,8 +15,7 @@ import {
   ServiceState,
 } from '../../../wire/schema/operations/service-schema.ts';
 import { ById, PAGE } from '../../../wire/schema/query-fields.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
-import type { App } from '../../exchange/fastify-app.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 import { callerOf } from '../../exchange/require-key.ts';
 
 const LETTER_ID = /^(\d{1,10})-(\d{1,15})$/;

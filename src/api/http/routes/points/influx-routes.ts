@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { ReceiveOutcome } from '../../../../records/received-points.ts';
 import { HttpProblem } from '../../../wire/problem.ts';
-import type { App } from '../../exchange/fastify-app.ts';
+import type { App } from '../../exchange/app-services.ts';
 import { LINE_ANSWERS, type ReceiveBody, reasonsOf } from './received-answers.ts';
 
 /** The version whose interface is answered: clients choose what they send by it. */

@@ -3,8 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ReceiveOutcome } from '../../../../records/received-points.ts';
 import { partialSuccess } from '../../../wire/otlp-answers.ts';
 import { HttpProblem } from '../../../wire/problem.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
-import type { App } from '../../exchange/fastify-app.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 import { codingOf, SNAPPY } from '../../exchange/request-bodies.ts';
 import { addInfluxRoutes } from './influx-routes.ts';
 import {

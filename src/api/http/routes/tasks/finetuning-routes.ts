@@ -2,26 +2,27 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Sql } from '../../../../store/database/database.ts';
+import { findAnswer, keepAnswer } from '../../../../store/jobs/idempotent-answers.ts';
+import type { Idempotency } from '../../../../store/jobs/jobs.ts';
 import {
   type FinetunedModelRecord,
   findFinetunedModel,
   listFinetunedModels,
 } from '../../../../store/models/finetuned-models.ts';
 import { audit } from '../../../accounts/audit-log.ts';
-import { checkModelQuota, type PreparedModel, prepareTuned } from '../../../models/prepared-model.ts';
-import { noSuchModel } from '../../../models/tuned-models.ts';
+import type { CallEffect, Work } from '../../../accounts/metering.ts';
+import { checkModelQuota, noSuchModel, type PreparedModel, prepareTuned } from '../../../models/tuned-models.ts';
 import { finetuneWork } from '../../../tasks/task-work.ts';
+import { otherRequest } from '../../../wire/problem.ts';
 import { answers, Detail, described } from '../../../wire/schema/answer-schemas.ts';
 import { ById } from '../../../wire/schema/query-fields.ts';
 import { FinetuneAnswer, type FinetuneBody, FinetuneRequest } from '../../../wire/schema/tasks/finetune-schema.ts';
 import { FinetunedModel, FinetunedModels } from '../../../wire/schema/tasks/tuned-model-schema.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
-import type { App } from '../../exchange/fastify-app.ts';
-import { idempotencyHeaders, idempotencyOf } from '../../exchange/idempotency.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
+import { idempotencyHeaders, idempotencyOf, stillRunning } from '../../exchange/idempotency.ts';
 import { requestModels } from '../../exchange/request-models.ts';
 import { callerOf, noteAdmitted } from '../../exchange/require-key.ts';
 import { answerWith } from '../../exchange/send-answer.ts';
-import { keepingAnswer, oncePerKey } from './repeatable-finetune.ts';
 
 const FinetuneHeaders = idempotencyHeaders('the answer to the first one, for a day');
 
@@ -102,5 +103,62 @@ function shown({ id, createdAtMs, createdBy, baseModelId, steps, depth, loss, na
     loss,
     model: named,
     freq,
+  };
+}
+
+interface Repetition {
+  readonly store: Sql;
+  readonly owner: string;
+  readonly idempotency: Idempotency | null;
+  readonly nowMs: () => number;
+}
+
+/** Requests with an `Idempotency-Key` that run in this process, by owner and key. */
+const running = new Set<string>();
+
+const nameOf = (owner: string, { key }: Idempotency) => JSON.stringify([owner, key]);
+
+/**
+ * Answers a request with the kept answer of its key, or for the first time. Throws an HttpProblem: 409 while the first
+ * one runs in this process, 422 for another request of the key.
+ */
+async function oncePerKey<T>(
+  { store, owner, idempotency }: Repetition,
+  known: (answer: object) => T,
+  first: () => Promise<T>,
+): Promise<T> {
+  if (idempotency === null) return first();
+  const name = nameOf(owner, idempotency);
+  if (running.has(name)) throw stillRunning();
+  running.add(name);
+  try {
+    const kept = await findAnswer(store, owner, idempotency);
+    if (kept === null) return await first();
+    if (!kept.same) throw otherRequest();
+    return known(kept.answer);
+  } finally {
+    running.delete(name);
+  }
+}
+
+/** The work with its answer kept under the key, in the transaction of its effect. */
+function keepingAnswer(work: Work & { readonly effect: CallEffect }, repetition: Repetition): Work {
+  const { owner, idempotency, nowMs } = repetition;
+  if (idempotency === null) return work;
+  let answer: object = {};
+  return {
+    ...work,
+    async run(signal) {
+      answer = await work.run(signal);
+      return answer;
+    },
+    effect: {
+      async commit(sql) {
+        // Another replica was faster: its answer is that of the repeated request.
+        if (!(await keepAnswer(sql, idempotency, { owner, answer, nowMs: nowMs() }))) throw stillRunning();
+        await work.effect.commit(sql);
+      },
+      discard: () => work.effect.discard(),
+    },
   };
 }

@@ -10,7 +10,7 @@ import type { Caller } from '../../../accounts/caller.ts';
 import { encodeEnvelope } from '../../../jobs/envelope.ts';
 import type { JobQueue } from '../../../jobs/job-queue.ts';
 import type { JobModels } from '../../../jobs/job-table.ts';
-import { checkModelQuota } from '../../../models/prepared-model.ts';
+import { checkModelQuota } from '../../../models/tuned-models.ts';
 import { TASK_WORK } from '../../../tasks/task-work.ts';
 import { HttpProblem } from '../../../wire/problem.ts';
 import { pageOf, pageToken } from '../../../wire/query-values.ts';
@@ -28,8 +28,7 @@ import {
   jobAnswer,
 } from '../../../wire/schema/tasks/job-schema.ts';
 import { JOB_NAMES, type JobName, type TaskName } from '../../../wire/task-names.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
-import type { App } from '../../exchange/fastify-app.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 import { idempotencyHeaders, idempotencyOf } from '../../exchange/idempotency.ts';
 import { keptBody } from '../../exchange/request-bodies.ts';
 import { requestModels } from '../../exchange/request-models.ts';

@@ -17,8 +17,7 @@ import * as forecast from '../../../wire/schema/tasks/forecast-schema.ts';
 import * as inSample from '../../../wire/schema/tasks/in-sample-schema.ts';
 import { OnlineDetectionAnswer, OnlineDetectionRequest } from '../../../wire/schema/tasks/online-detection-schema.ts';
 import { SimulateAnswer, SimulateRequest } from '../../../wire/schema/tasks/simulate-schema.ts';
-import type { AppServices } from '../../exchange/app-services.ts';
-import type { App } from '../../exchange/fastify-app.ts';
+import type { App, AppServices } from '../../exchange/app-services.ts';
 import { requestModels } from '../../exchange/request-models.ts';
 import { answerWith } from '../../exchange/send-answer.ts';
 

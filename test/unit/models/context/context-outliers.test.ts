@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fillGaps } from '../../../src/models/context-gaps.ts';
-import { holdOutliers } from '../../../src/models/context-outliers.ts';
-import { fc } from '../../fixture/fast-check.ts';
+import { fillGaps } from '../../../../src/models/context/context-gaps.ts';
+import { holdOutliers } from '../../../../src/models/context/context-outliers.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 const LENGTH = 256;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { scaleContexts, unscaleForecasts } from '../../../src/models/context-scaling.ts';
+import { scaleContexts, unscaleForecasts } from '../../../../src/models/context/context-scaling.ts';
 
 test('missing values become 0 and are masked, unless they are filled', () => {
   const values = Float32Array.of(1, Number.NaN, 3, 1, Number.NaN, Number.NaN, Number.NaN, 0, Number.NaN);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fillGaps } from '../../../src/models/context-gaps.ts';
-import { fc } from '../../fixture/fast-check.ts';
+import { fillGaps } from '../../../../src/models/context/context-gaps.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 /** Noise between -1 and 1 that looks random, the same in every run. */
 const noise = (i: number) => ((i * 7919 + 13 * ((i * i) % 101)) % 1000) / 500 - 1;

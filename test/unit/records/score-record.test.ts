@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inputAt, offsetElsewhere } from '../../../src/records/input-place.ts';
+import { inputAt, offsetElsewhere } from '../../../src/records/score-record.ts';
 import { fc } from '../../fixture/fast-check.ts';
 
 const PLACE = { topic: 'observations', partition: 3 };

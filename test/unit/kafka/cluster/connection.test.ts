@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { tlsOptions } from '../../../../src/kafka/cluster/tls-options.ts';
+import { tlsOptions } from '../../../../src/kafka/cluster/connection.ts';
 import { freshFolder } from '../../../fixture/fresh-folder.ts';
 
 const pem = (content: string) => `-----BEGIN CERTIFICATE-----\n${content}\n-----END CERTIFICATE-----\n`;
