@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fakeOperations } from '../../fixture/history/fake-operations.ts';
+import { startOperations } from '../../fixture/history/fake-operations.ts';
 import {
   anomalyEvent,
   batchOf,
@@ -9,17 +9,11 @@ import {
   MINUTE_MS,
   START_MS,
 } from '../../fixture/history/kept-records.ts';
-import { sender } from '../../fixture/http/ask.ts';
-import { startApp } from '../../fixture/http/http-service.ts';
 import { incident } from '../../fixture/incidents/incident.ts';
 
 const BEGIN = START_MS + 90 * MINUTE_MS;
 
-async function start() {
-  const operations = await fakeOperations();
-  const app = await startApp(undefined, { operations, key: { name: 'ann' }, nowMs: () => BEGIN });
-  return { operations, send: sender(app) };
-}
+const start = () => startOperations(() => BEGIN);
 
 const textsOf = ({ body }: { body: { changes: readonly { text: string }[] } }) => body.changes.map(({ text }) => text);
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Operations } from '../../../src/api/operations/operations.ts';
 import { SETTINGS_ALIASES_MAX } from '../../../src/config/schema/settings-text.ts';
 import type { KeyRole } from '../../../src/store/keys/key-role.ts';
-import { type FakeOperations, fakeOperations } from '../../fixture/history/fake-operations.ts';
+import { type FakeOperations, fakeOperations, startOperations } from '../../fixture/history/fake-operations.ts';
 import {
   anomalyEvent,
   batchOf,
@@ -12,16 +13,11 @@ import {
   MINUTE_MS,
   START_MS,
 } from '../../fixture/history/kept-records.ts';
-import { sender } from '../../fixture/http/ask.ts';
 import { AUTHORIZED, startApp } from '../../fixture/http/http-service.ts';
 
 const NOW = START_MS + 60 * MINUTE_MS;
 
-async function start(changes: Parameters<typeof fakeOperations>[0] = {}, role: KeyRole = 'operator') {
-  const operations = await fakeOperations(changes);
-  const app = await startApp(undefined, { operations, key: { role, name: 'ann' }, nowMs: () => NOW });
-  return { app, operations, send: sender(app) };
-}
+const start = (changes?: Partial<Operations>, role?: KeyRole) => startOperations(() => NOW, changes, role);
 
 const EVENT = 'ab'.repeat(16);
 
@@ -49,10 +45,8 @@ test('series are listed worst first with their newest values, a page after the o
   const { operations, send } = await start();
   await filled(operations);
   const first = (await send('GET', '/v1/series?limit=3&recent=2')).body;
-  assert.deepEqual(
-    first.series.map(({ series }: { series: string }) => series),
-    ['host/3 <b>', 'host/2 <b>', 'host/1 <b>'],
-  );
+  const actual = first.series.map(({ series }: { series: string }) => series);
+  assert.deepEqual(actual, ['host/3 <b>', 'host/2 <b>', 'host/1 <b>']);
   assert.deepEqual(first.series[0], {
     series: 'host/3 <b>',
     detector: 'metrics',
@@ -315,13 +309,11 @@ test('a pause of a detector has the number of its series, and no series; events 
   const { seriesCount: _, ...earlier } = anomalyEvent('cd'.repeat(16), { startedAtMs: START_MS - MINUTE_MS });
   await operations.history.append(batchOf({ events: [keptEvent(0, pause), keptEvent(1, earlier as typeof pause)] }));
   const { events } = (await send('GET', '/v1/events')).body;
-  assert.deepEqual(
-    events.map((event: Record<string, unknown>) => [event.series, event.group, event.seriesCount]),
-    [
-      [null, null, 1_500],
-      [earlier.series, null, null],
-    ],
-  );
+  const actual = events.map((event: Record<string, unknown>) => [event.series, event.group, event.seriesCount]);
+  assert.deepEqual(actual, [
+    [null, null, 1_500],
+    [earlier.series, null, null],
+  ]);
   assert.equal((await send('GET', '/v1/events?detector=cpu')).status, 200);
 });
 
@@ -336,10 +328,8 @@ test('series and events are chosen by labels, which events show', async () => {
   await operations.history.append(batchOf({ scores: [keptScore(0, { series }), keptScore(1)], events }));
   const match = encodeURIComponent('{job=~"web-.*"}');
   const listed = (await send('GET', `/v1/events?match=${match}`)).body.events;
-  assert.deepEqual(
-    listed.map((event: Record<string, unknown>) => [event.series, event.seriesLabels]),
-    [[series, seriesLabels]],
-  );
+  const actual = listed.map((event: Record<string, unknown>) => [event.series, event.seriesLabels]);
+  assert.deepEqual(actual, [[series, seriesLabels]]);
   assert.deepEqual(
     (await send('GET', `/v1/series?match=${match}`)).body.series.map(({ series: id }: { series: string }) => id),
     [series],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Incident } from '../../../src/records/incident.ts';
-import { fakeOperations } from '../../fixture/history/fake-operations.ts';
+import { startOperations } from '../../fixture/history/fake-operations.ts';
 import {
   anomalyEvent,
   batchOf,
@@ -10,19 +10,11 @@ import {
   MINUTE_MS,
   START_MS,
 } from '../../fixture/history/kept-records.ts';
-import { sender } from '../../fixture/http/ask.ts';
-import { startApp } from '../../fixture/http/http-service.ts';
 import { incident } from '../../fixture/incidents/incident.ts';
 
 const NOW = START_MS + 120 * MINUTE_MS;
 const BEGIN = START_MS + 90 * MINUTE_MS;
 const SERIES = ['db-1/latency', 'web-1/errors'];
-
-async function start() {
-  const operations = await fakeOperations();
-  const app = await startApp(undefined, { operations, key: { name: 'ann' }, nowMs: () => NOW });
-  return { operations, send: sender(app) };
-}
 
 const eventId = (of: string, series: string) => `${of}-${series.replace('/', '-')}`;
 
@@ -42,7 +34,8 @@ function incidentOf(id: string, series: readonly string[], changes: Partial<Inci
 }
 
 /** Two series with events of an incident, and one of another incident. */
-async function filled({ history }: Awaited<ReturnType<typeof fakeOperations>>) {
+async function start() {
+  const { operations, send } = await startOperations(() => NOW);
   const incidents = [
     incidentOf('before', SERIES, { startedAtMs: START_MS, type: 'closed', revision: 1, endedAtMs: START_MS + 1 }),
     incidentOf('now', SERIES),
@@ -53,17 +46,17 @@ async function filled({ history }: Awaited<ReturnType<typeof fakeOperations>>) {
     anomalyEvent(eventId('now', SERIES[1]), { series: SERIES[1], startedAtMs: BEGIN + MINUTE_MS }),
     anomalyEvent(eventId('mail', 'mail-1/queue'), { series: 'mail-1/queue', startedAtMs: BEGIN }),
   ];
-  await history.append(
+  await operations.history.append(
     batchOf({
       events: events.map((event, i) => keptEvent(i, event)),
       incidents: incidents.map((each, i) => keptIncident(i, each)),
     }),
   );
+  return { operations, send };
 }
 
 test('incidents are listed with filters as events are, a page after the other', async () => {
-  const { operations, send } = await start();
-  await filled(operations);
+  const { send } = await start();
   const ids = async (query: string) => {
     const { body } = await send('GET', `/v1/incidents${query}`);
     return body.incidents.map(({ incidentId }: { incidentId: string }) => incidentId);
@@ -85,11 +78,11 @@ test('incidents are listed with filters as events are, a page after the other', 
 });
 
 test('an incident has its events, the origins of its record, and what was like it', async () => {
-  const { operations, send } = await start();
-  await filled(operations);
+  const { send } = await start();
   const { body } = await send('GET', '/v1/incidents/now');
+  const eventIds = body.events.map((event: { eventId: string }) => event.eventId);
   assert.deepEqual(
-    body.events.map((event: { eventId: string }) => event.eventId),
+    eventIds,
     SERIES.map((series) => eventId('now', series)),
   );
   assert.deepEqual([body.openedOrigins, body.origins], [incident().openedOrigins, incident().origins]);
@@ -100,22 +93,18 @@ test('an incident has its events, the origins of its record, and what was like i
 });
 
 test('an event names its incident, and events are listed by it', async () => {
-  const { operations, send } = await start();
-  await filled(operations);
+  const { send } = await start();
   const { events } = (await send('GET', '/v1/events?incident=now')).body;
-  assert.deepEqual(
-    events.map((event: { eventId: string; incidentId: string }) => [event.eventId, event.incidentId]),
-    [
-      [eventId('now', SERIES[1]), 'now'],
-      [eventId('now', SERIES[0]), 'now'],
-    ],
-  );
+  const actual = events.map((event: { eventId: string; incidentId: string }) => [event.eventId, event.incidentId]);
+  assert.deepEqual(actual, [
+    [eventId('now', SERIES[1]), 'now'],
+    [eventId('now', SERIES[0]), 'now'],
+  ]);
   assert.equal((await send('GET', `/v1/events/${eventId('mail', 'mail-1/queue')}`)).body.incidentId, 'mail');
 });
 
 test('an incident is acknowledged and muted with its events, also with those that join later', async () => {
   const { operations, send } = await start();
-  await filled(operations);
   const until = NOW + MINUTE_MS;
   assert.equal((await send('POST', '/v1/incidents/now/mute', { until })).status, 422, 'a mute needs a reason');
   await send('POST', '/v1/incidents/now/mute', { until, reason: 'release' });
@@ -131,8 +120,9 @@ test('an incident is acknowledged and muted with its events, also with those tha
     }),
   );
   const { events } = (await send('GET', '/v1/events?incident=now')).body;
+  const actual = events.map((event: typeof body) => [event.acknowledged, event.muted]);
   assert.deepEqual(
-    events.map((event: typeof body) => [event.acknowledged, event.muted]),
+    actual,
     [1, 2, 3].map(() => [acknowledged, { ...muted, mute_id: null }]),
   );
   await send('POST', '/v1/incidents/now/acknowledge', { acknowledged: false });
@@ -141,7 +131,6 @@ test('an incident is acknowledged and muted with its events, also with those tha
 
 test('feedback on a merged incident counts for the incident it was merged into, until that is reviewed', async () => {
   const { operations, send } = await start();
-  await filled(operations);
   const verdict = { verdict: 'origin', subject: 'db-1' };
   await send('POST', '/v1/incidents/now/acknowledge', { note: 'looking' });
   await send('POST', '/v1/incidents/now/mute', { until: NOW + MINUTE_MS, reason: 'release' });
@@ -168,8 +157,7 @@ test('feedback on a merged incident counts for the incident it was merged into, 
 });
 
 test('verdicts are shown and counted; what is no part of the incident is refused', async () => {
-  const { operations, send } = await start();
-  await filled(operations);
+  const { send } = await start();
   const judge = (id: string, body: object) => send('POST', `/v1/incidents/${id}/verdict`, body);
   const origin = { verdict: 'origin', subject: 'db-1' };
   await judge('before', origin);

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fakeOperations } from '../../fixture/history/fake-operations.ts';
+import { startOperations } from '../../fixture/history/fake-operations.ts';
 import { anomalyEvent, batchOf, keptEvent } from '../../fixture/history/kept-records.ts';
-import { sender } from '../../fixture/http/ask.ts';
-import { startApp } from '../../fixture/http/http-service.ts';
 
 const NOW = Date.UTC(2026, 4, 2, 12);
 const UNTIL = NOW + 60_000;
 
 async function start() {
-  const operations = await fakeOperations();
   const clock = { nowMs: NOW };
-  const app = await startApp(undefined, { operations, key: { name: 'ann' }, nowMs: () => clock.nowMs });
-  return { operations, clock, send: sender(app) };
+  return { clock, ...(await startOperations(() => clock.nowMs)) };
 }
 
 test('series and detectors are muted until a time, listed with who did it, and their events are shown as muted', async () => {
@@ -45,10 +41,8 @@ test('series and detectors are muted until a time, listed with who did it, and t
   assert.deepEqual(await mutedBy(), [null, null, null]);
   assert.deepEqual((await send('GET', '/v1/mutes')).body, { mutes: [] });
   const ended = (await send('GET', '/v1/mutes?ended=true')).body.mutes;
-  assert.deepEqual(
-    ended.map(({ reason }: { reason: string }) => reason),
-    ['known', 'move'],
-  );
+  const reasons = ended.map(({ reason }: { reason: string }) => reason);
+  assert.deepEqual(reasons, ['known', 'move']);
 });
 
 test('a mute that names nothing, a wrong pattern or a past end is refused with its field', async () => {

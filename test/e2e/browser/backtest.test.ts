@@ -47,9 +47,7 @@ test('a backtest writes one page that shows scores and events in a browser, with
 test('a CSV file that is dropped is scored in a sandbox, and shown in the same pages', async () => {
   const env = { DATA_DIR: freshFolder(), HTTP_PORT: '0', OPS_PORT: '0', INFERENCE_THREADS: '1' };
   const command = startCommand(['serve'], { ...env, TIDEWATCH_API_KEY: API_KEY });
-  const started = () => command.out.find((line) => line.includes('"serving"'));
-  await command.until(() => started() !== undefined);
-  const { url } = JSON.parse(started()!);
+  const { url } = await command.logged('serving');
   try {
     const { page } = await openSignedIn(url, { key: API_KEY });
     await page.getByRole('link', { name: 'Backtest' }).click();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -17,6 +17,7 @@ import { isSilence, type ScoreRecord } from '../../../src/records/score-record.t
 import { formatTime } from '../../../src/tools/terminal/score-line.ts';
 import { startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
+import { listening } from '../../fixture/http/listening.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { TOPICS } from '../../fixture/stream/stream-run.ts';
 
@@ -204,12 +205,9 @@ test('start without Java reports it in one sentence and serves HTTP alone, until
 });
 
 test('start on a used HTTP port names the setting that changes it, and creates nothing', async () => {
-  const holder = createServer().listen(0, '127.0.0.1');
-  await once(holder, 'listening');
-  const command = startWithoutJava(String((holder.address() as AddressInfo).port));
+  const command = startWithoutJava(String(await listening(createServer())));
   assert.equal(await command.exitCode, 2);
   assert.equal(command.err.length, 1);
   assert.match(command.err[0], /HTTP_PORT/);
   assert.deepEqual(command.out, []);
-  holder.close();
 });

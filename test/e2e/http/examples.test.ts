@@ -47,9 +47,7 @@ const printed: string[] = [];
 let folder = '';
 
 before(async () => {
-  const started = () => service.out.find((line) => line.includes('"serving"'));
-  await service.until(() => started() !== undefined);
-  env = exampleVariables(JSON.parse(started()!).url, KEY);
+  env = exampleVariables((await service.logged('serving')).url, KEY);
   folder = freshFolder();
   if (!curlThere) return;
   const script = shell.map((code, i) => `{\n${code}} > ${join(folder, String(i))}\n`).join('');
@@ -81,10 +79,8 @@ test(`online detection finds the value that is far off, at once and as a job${no
   const job = answers.find(({ status }) => status !== undefined);
   assert.equal(job.status, 'succeeded');
   assert.deepEqual(job.result, atOnce);
-  assert.deepEqual(
-    atOnce.idxs.filter((_: number, i: number) => atOnce.anomaly[i]),
-    [95],
-  );
+  const actual = atOnce.idxs.filter((_: number, i: number) => atOnce.anomaly[i]);
+  assert.deepEqual(actual, [95]);
 });
 
 test('every endpoint has an example', () => {

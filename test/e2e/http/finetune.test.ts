@@ -26,9 +26,7 @@ const env = { DATA_DIR: folder, MODELS_DIR: modelsDir, OPS_PORT: '0', HTTP_PORT:
 before(async () => {
   await writeModelFolder(modelsDir, 'mean');
   service = startCommand(['serve'], { ...env, TIDEWATCH_API_KEY: KEY });
-  const started = () => service.out.find((line) => line.includes('"serving"'));
-  await service.until(() => started() !== undefined);
-  ({ url, ops } = JSON.parse(started()!));
+  ({ url, ops } = await service.logged('serving'));
 });
 
 after(async () => {

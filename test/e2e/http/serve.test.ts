@@ -80,8 +80,7 @@ test('a port that is taken is reported with the settings that change it', async 
 });
 
 test('after SIGTERM the service is not ready at once, answers while it drains, and ends cleanly', async () => {
-  const { command, url } = await serve({ TIDEWATCH_API_KEY: MINE, DRAIN_MS: '5000' });
-  const { ops } = JSON.parse(command.out.find((line) => line.includes('"serving"'))!);
+  const { command, url, ops } = await serve({ TIDEWATCH_API_KEY: MINE, DRAIN_MS: '5000' });
   assert.equal((await fetch(`${ops}/readyz`)).status, 200);
   command.terminate();
   await until('it is not ready', async () => (await fetch(`${ops}/readyz`)).status === 503, { everyMs: 10 });

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../../src/demo/local-kafka/free-port.ts';
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
-import { type RunningCommand, startCommand } from '../../fixture/command.ts';
+import { startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
+import { listening } from '../../fixture/http/listening.ts';
 import { startPrometheus, whyNoPrometheus } from '../../fixture/http/prometheus.ts';
 import { serve } from '../../fixture/http/served.ts';
 import { kafkaConnection, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
@@ -43,20 +43,12 @@ function records() {
 }
 
 /** What answers at a port of this machine as node exporters do. */
-async function exporter(t: TestContext): Promise<string> {
+async function exporter(): Promise<string> {
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'text/plain; version=0.0.4');
     response.end(`# TYPE node_load1 gauge\nnode_load1 ${valueAt(0)}\n`);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-async function started(command: RunningCommand, message: string, field: string): Promise<string> {
-  const line = () => command.out.find((each) => each.includes(`"msg":"${message}"`));
-  await command.until(() => line() !== undefined);
-  return (JSON.parse(line()!) as Record<string, string>)[field];
+  return `127.0.0.1:${await listening(server)}`;
 }
 
 /** All services of one stream; what they expose, as host:port. */
@@ -93,15 +85,15 @@ routes: [{ name: all, receivers: mine }]`,
   const served = await serve({ ...own, SCORES_PORT: '0', SCORES_SERIES: '*' });
   t.after(() => served.command.kill());
   await stream.feed(records());
-  await postSome(served.url, await started(receive, 'receiving', 'url'));
-  const ops = await Promise.all([
-    started(worker, 'the operators port is open', 'url'),
-    started(alerts, 'the operators port is open', 'url'),
-    started(bands, 'bands are written', 'ops'),
-    started(receive, 'receiving', 'ops'),
-    started(poll, 'polling', 'ops'),
-  ]);
-  const hosts = [...ops, served.ops].map((url) => new URL(url).host);
+  const received = await receive.logged('receiving');
+  await postSome(served.url, received.url);
+  const ops = [
+    (await worker.logged('the operators port is open')).url,
+    (await alerts.logged('the operators port is open')).url,
+    (await bands.logged('bands are written')).ops,
+    (await poll.logged('polling')).ops,
+  ];
+  const hosts = [...ops, received.ops, served.ops].map((url) => new URL(url).host);
   return { hosts, scores: new URL(served.scores!).host, hook, stream };
 }
 
@@ -156,7 +148,7 @@ rule_files: [${RULES}]
 scrape_configs:
   - { job_name: tidewatch, static_configs: [{ targets: ${JSON.stringify(hosts)} }] }
   - { job_name: tidewatch-scores, honor_labels: true, static_configs: [{ targets: [${scores}] }] }
-  - { job_name: node, static_configs: [{ targets: [${await exporter(t)}] }] }
+  - { job_name: node, static_configs: [{ targets: [${await exporter()}] }] }
 `,
     { address, flags: ['--web.enable-remote-write-receiver'] },
   );

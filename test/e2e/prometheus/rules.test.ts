@@ -104,10 +104,8 @@ async function promtool(...args: readonly string[]): Promise<string> {
 }
 
 test('every rule has a case', () => {
-  assert.deepEqual(
-    alertRules().map(({ alert }) => alert),
-    Object.keys(CASES),
-  );
+  const alerts = alertRules().map(({ alert }) => alert);
+  assert.deepEqual(alerts, Object.keys(CASES));
 });
 
 test(`each rule fires on an hour of what it is for, and not on an hour of what is well${suffix}`, {

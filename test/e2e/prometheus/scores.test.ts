@@ -212,8 +212,8 @@ test(
 );
 
 /** Samples with this outcome, by the metrics of the command. */
-async function samplesOf({ out }: RunningCommand, outcome: string): Promise<number> {
-  const { ops } = JSON.parse(out.find((line) => line.includes('"bands are written"')) ?? '{}') as { ops: string };
+async function samplesOf(writer: RunningCommand, outcome: string): Promise<number> {
+  const { ops } = await writer.logged('bands are written');
   const text = await (await fetch(`${ops}/metrics`)).text();
   const [, samples = '0'] =
     new RegExp(`^tidewatch_remote_write_samples_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text) ?? [];

@@ -28,7 +28,7 @@ routes: [{ name: all, receivers: hook }]`);
     await world.write([revisionsOf(2).opened]);
     await until('it is tried', () => hook.posts.length > 1);
     const ready = async () => {
-      const url = /"url":"([^"]+)","msg":"the operators port is open"/.exec(alerts.out.join('\n'))?.[1];
+      const { url } = await alerts.logged('the operators port is open');
       return (await fetch(`${url}/readyz`)).status;
     };
     await until('it is ready', async () => (await ready()) === 200);

@@ -1,14 +1,14 @@
 /** Receivers that send back what they were sent, escaped in every way: no detail of a failure holds a secret. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
-import { after, test } from 'node:test';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
 import { DEFAULT_WORDING } from '../../../src/alerts/message/wording.ts';
 import { openReceiver } from '../../../src/alerts/receivers/open-receivers.ts';
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { notificationOf, revisionsOf } from '../../fixture/alerts/notification.ts';
 import { receiverOf } from '../../fixture/alerts/open-receiver.ts';
 import { fc } from '../../fixture/fast-check.ts';
+import { listening } from '../../fixture/http/listening.ts';
 
 type Escape = (text: string) => string;
 
@@ -113,11 +113,8 @@ test('no detail holds the password of a mail server that echoes the login, as te
       else if (line.startsWith('AUTH')) socket.write(`535 ${said(line.trim())}\r\n`);
       else socket.end();
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  after(() => server.close());
-  const { port } = server.address() as AddressInfo;
-  const login = { kind: 'email', host: '127.0.0.1', port, tls: 'none' } as const;
+  });
+  const login = { kind: 'email', host: '127.0.0.1', port: await listening(server), tls: 'none' } as const;
   await fc.assert(
     fc.asyncProperty(fc.array(word, { minLength: 1, maxLength: 3 }), escaping, async (words, escaped) => {
       const password = words.join('-');

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import type { SandboxLimits, SandboxOutcome, SandboxRun } from '../../../src/sandbox/sandbox-run.ts';
 import { WITHOUT_REPORTS } from '../../../src/sandbox/without-reports.ts';
+import { listening } from '../../fixture/http/listening.ts';
 import { isRunning } from '../../fixture/running-process.ts';
 
 const PROGRAMS = new URL('../../fixture/sandboxed/', import.meta.url);
@@ -157,10 +157,7 @@ test('work has no environment, reads only its own files, writes none and starts 
 
 test('work has no network on any thread', async (t) => {
   const { run } = sandboxOf(t);
-  const server = createServer(() => assert.fail('a connection was accepted')).listen(0, '127.0.0.1');
-  t.after(() => server.close());
-  await once(server, 'listening');
-  const { port } = server.address() as { readonly port: number };
+  const port = await listening(createServer(() => assert.fail('a connection was accepted')));
   for (const command of [`connect ${port}`, `connect-thread ${port}`, 'listen', 'datagram 9', 'look-up localhost']) {
     refusedWith(await run(command), /the network is refused in the sandbox/);
   }

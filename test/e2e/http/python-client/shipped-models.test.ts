@@ -15,9 +15,6 @@ after(async () => {
 
 await testWithClients(SCRIPT, [SCRIPT], KEY, async () => {
   const env = { DATA_DIR: folder, OPS_PORT: '0', HTTP_PORT: '0', INFERENCE_THREADS: '1', TIDEWATCH_API_KEY: KEY };
-  const running = startCommand(['serve'], env);
-  service = running;
-  const started = () => running.out.find((line) => line.includes('"serving"'));
-  await running.until(() => started() !== undefined);
-  return JSON.parse(started()!).url;
+  service = startCommand(['serve'], env);
+  return (await service.logged('serving')).url;
 });

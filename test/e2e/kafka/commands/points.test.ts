@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Point } from '@influxdata/influxdb-client';
 import { startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
 import { startCommand } from '../../../fixture/command.ts';
 import { freshFolder } from '../../../fixture/fresh-folder.ts';
+import { listening } from '../../../fixture/http/listening.ts';
 import { startPrometheus, whyNoPrometheus } from '../../../fixture/http/prometheus.ts';
 import { serve, stop } from '../../../fixture/http/served.ts';
 import { kafkaConnection, kafkaTest, whyWithoutKafka } from '../../../fixture/kafka/kafka.ts';
@@ -54,10 +54,11 @@ kafkaTest('a topic as the Collector writes it is scored, in both encodings of Op
     return (await worker.metric('tidewatch_points_received_total', 'accepted')) >= 2 * expected.length;
   });
   await until('what is no request is a dead letter', async () => (await stream.deadLetters()).length > 0);
-  assert.deepEqual(
-    (await stream.deadLetters()).map(({ reason, value }) => [reason, Buffer.from(value!, 'base64').toString()]),
-    [['record-unreadable', 'no request']],
-  );
+  const actual = (await stream.deadLetters()).map(({ reason, value }) => [
+    reason,
+    Buffer.from(value!, 'base64').toString(),
+  ]);
+  assert.deepEqual(actual, [['record-unreadable', 'no request']]);
   await worker.stop();
 });
 
@@ -145,9 +146,7 @@ test(`a topic of what a real Prometheus writes is scored${reason === null ? '' :
     else response.setHeader('content-type', 'text/plain; version=0.0.4');
     response.end(request.url === '/metrics' ? `# TYPE jobs_total counter\njobs_total ${++scrapes}\n` : '');
   });
-  await new Promise<void>((resolve) => pipeline.listen(0, '127.0.0.1', resolve));
-  t.after(() => pipeline.close());
-  const { port } = pipeline.address() as AddressInfo;
+  const port = await listening(pipeline);
   const worker = await stream.startWorker();
   await startPrometheus(
     t,

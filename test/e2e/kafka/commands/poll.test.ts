@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import type { Topics } from '../../../../src/config/config.ts';
-import { type RunningCommand, startCommand } from '../../../fixture/command.ts';
+import { startCommand } from '../../../fixture/command.ts';
 import { freshFolder } from '../../../fixture/fresh-folder.ts';
+import { listening } from '../../../fixture/http/listening.ts';
 import { startPrometheus, whyNoPrometheus } from '../../../fixture/http/prometheus.ts';
 import { committedRecords, freshTopics, kafkaConnection, whyWithoutKafka } from '../../../fixture/kafka/kafka.ts';
 import { detectorsFile } from '../../../fixture/kafka/kafka-stream.ts';
@@ -33,7 +33,7 @@ function openMetrics(endMs: number): string {
 }
 
 /** Stands before Prometheus, and says when it has answered. */
-async function proxied(t: TestContext, target: string, onAnswer: (count: number) => void): Promise<string> {
+async function proxied(target: string, onAnswer: (count: number) => void): Promise<string> {
   let count = 0;
   const server = createServer(async (request: IncomingMessage, response) => {
     const body = Buffer.concat(await request.toArray());
@@ -43,9 +43,7 @@ async function proxied(t: TestContext, target: string, onAnswer: (count: number)
     response.writeHead(isSecret ? answer.status : 401).end(Buffer.from(await answer.arrayBuffer()));
     onAnswer(++count);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listening(server)}`;
 }
 
 interface Observation {
@@ -59,11 +57,6 @@ async function observations({ observations: topic }: Topics): Promise<readonly O
   return (await Promise.all(partitions)).flat().map(({ value }) => JSON.parse(String(value)) as Observation);
 }
 
-async function started(command: RunningCommand): Promise<string> {
-  await command.until(() => command.out.some((line) => line.includes('"polling"')));
-  return (JSON.parse(command.out.find((line) => line.includes('"polling"'))!) as { ops: string }).ops;
-}
-
 test(`weeks of a real Prometheus are polled once each, though pollers are killed and replaced${skipped}`, {
   skip: reason !== null,
   timeout: 600_000,
@@ -71,7 +64,7 @@ test(`weeks of a real Prometheus are polled once each, though pollers are killed
   const endMs = Math.floor(Date.now() / MIN) * MIN;
   const prometheus = await startPrometheus(t, 'global: {}\n', { history: openMetrics(endMs) });
   let atAnswer = (_count: number) => {};
-  const url = await proxied(t, prometheus.url, (count) => atAnswer(count));
+  const url = await proxied(prometheus.url, (count) => atAnswer(count));
   const topics = await freshTopics(PARTITIONS);
   const connection = await kafkaConnection();
   const file = join(freshFolder(), 'detectors.yaml');
@@ -114,7 +107,7 @@ test(`weeks of a real Prometheus are polled once each, though pollers are killed
   }
 
   const first = startCommand(['poll'], env);
-  const ops = await started(first);
+  const { ops } = await first.logged('polling');
   await until('the history is polled', async () => {
     const figures = await (await fetch(`${ops}/metrics`)).text();
     const behind = [...figures.matchAll(/source_behind_seconds\{source="([a-z_]+)"\} ([\d.]+)/g)];
@@ -129,7 +122,7 @@ test(`weeks of a real Prometheus are polled once each, though pollers are killed
   await until('both sources are polled', async () => (await fetch(`${ops}/readyz`)).ok);
 
   const second = startCommand(['poll'], env);
-  await started(second);
+  await second.logged('polling');
   assert.equal(await first.exitCode, 1);
   assert.match(first.out.join('\n'), /the process cannot continue/);
   const before = (await observations(topics)).length;

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -14,6 +13,7 @@ import { readTail } from '../../../../src/kafka/fetch/topic-tail.ts';
 import { runCommand, startCommand } from '../../../fixture/command.ts';
 import { freshFolder } from '../../../fixture/fresh-folder.ts';
 import { exampleVariables } from '../../../fixture/http/example-variables.ts';
+import { listening } from '../../../fixture/http/listening.ts';
 import { startPrometheus, whyNoPrometheus } from '../../../fixture/http/prometheus.ts';
 import { freshTopics, kafkaConnection, kafkaTest, ownKafka, whyWithoutKafka } from '../../../fixture/kafka/kafka.ts';
 import { detectorsFile } from '../../../fixture/kafka/kafka-stream.ts';
@@ -48,10 +48,8 @@ async function receiver(t: TestContext, detectors: readonly string[] = []) {
     OPS_PORT: '0',
     DRAIN_MS: '0',
   });
-  const started = () => command.out.find((line) => line.includes('"receiving"'));
-  await command.until(() => started() !== undefined);
   t.after(() => command.kill());
-  const { url, grpc, ops } = JSON.parse(started() ?? '{}') as { url: string; grpc: string; ops: string };
+  const { url, grpc, ops } = await command.logged('receiving');
   const observations = async (): Promise<readonly (Observation & { key: string })[]> => {
     const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
     const tails = partitions.map((partition) =>
@@ -154,10 +152,8 @@ kafkaTest(
     const answer = await post([line('web-1'), line('db-1'), 'no JSON'].join('\n'));
     const { accepted, unwatched, refused } = (await answer.json()) as Record<string, number>;
     assert.deepEqual({ accepted, unwatched, refused }, { accepted: 1, unwatched: 1, refused: 1 });
-    assert.deepEqual(
-      (await observations()).map(({ series }) => series),
-      ['web-1'],
-    );
+    const actual = (await observations()).map(({ series }) => series);
+    assert.deepEqual(actual, ['web-1']);
     await writeFile(file, detectorsFile(topics, ['{ name: all, series: "*", freq: min, h: 4, detection_size: 4 }']));
     await until('the changed detectors watch it', async () => {
       const { accepted: now } = (await (await post(line('db-1'))).json()) as { accepted: number };
@@ -229,9 +225,7 @@ test(`a real Prometheus writes what it scrapes${reason === null ? '' : ` (skippe
     response.setHeader('content-type', 'text/plain; version=0.0.4');
     response.end(`# TYPE jobs_total counter\njobs_total{queue="mail"} ${++scrapes}\n# TYPE fill gauge\nfill 0.25\n`);
   });
-  await new Promise<void>((resolve) => exporter.listen(0, '127.0.0.1', resolve));
-  t.after(() => exporter.close());
-  const { port } = exporter.address() as AddressInfo;
+  const port = await listening(exporter);
   await startPrometheus(
     t,
     `global: { scrape_interval: 1s }

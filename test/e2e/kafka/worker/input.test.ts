@@ -10,7 +10,7 @@ import type { DeadLetterReason } from '../../../../src/records/dead-letter.ts';
 import { runCommand } from '../../../fixture/command.ts';
 import { freshFolder } from '../../../fixture/fresh-folder.ts';
 import { freshLog, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
-import { kafkaClient } from '../../../fixture/kafka/kafka-client.ts';
+import { foreignTransactions, kafkaClient } from '../../../fixture/kafka/kafka-client.ts';
 import { kafkaStream } from '../../../fixture/kafka/kafka-stream.ts';
 import { assertScoredOnce, QUICK_DETECTOR, waves } from '../../../fixture/stream/scored-stream.ts';
 import { observationRecord, START_MS } from '../../../fixture/stream/stream-run.ts';
@@ -58,8 +58,9 @@ kafkaTest('a record that cannot be scored becomes a dead letter with its place, 
   await stream.settled();
 
   const letters = await stream.deadLetters();
+  const reasons = letters.map(({ reason }) => reason);
   assert.deepEqual(
-    letters.map(({ reason }) => reason),
+    reasons,
     BAD.map(([reason]) => reason),
   );
   for (const [i, [, { key, value }, detail]] of BAD.entries()) {
@@ -75,8 +76,9 @@ kafkaTest('a record that cannot be scored becomes a dead letter with its place, 
   assert.equal(letters.filter(({ truncated }) => truncated).length, 1);
 
   const scores = await stream.scores();
+  const positions = scores.map(({ position }) => position);
   assert.deepEqual(
-    scores.map(({ position }) => position),
+    positions,
     good.map((_, step) => step),
   );
   await worker.counts('tidewatch_duplicates_total', 2);
@@ -102,10 +104,8 @@ kafkaTest(
     const worker = await stream.startWorker();
     await stream.settled();
     const letters = await stream.deadLetters();
-    assert.deepEqual(
-      letters.map(({ reason, input: { offset } }) => [reason, offset]),
-      [['record-failed', 4]],
-    );
+    const actual = letters.map(({ reason, input: { offset } }) => [reason, offset]);
+    assert.deepEqual(actual, [['record-failed', 4]]);
     assert.match(letters[0].detail, /timestamp of the message is out of acceptable range.*processing-time/);
     assert.equal((await stream.scores()).length, 9);
     await worker.stop();
@@ -131,18 +131,14 @@ function place(topic: string, offset: number) {
 kafkaTest(
   'a hanging transaction in the changelog is named, and nothing is restored from what is before it',
   async (t) => {
-    const { connection, topics, log } = await freshLog(t);
+    const { topics, log } = await freshLog(t);
     const written = await log.openPartition(0);
     const state = (value: string) => [
       { topic: topics.changelog, partition: 0, key: Buffer.from('k'), value: Buffer.from(value) },
     ];
     await written.commit(state('1'), 1);
-    const { kafka, destroy } = kafkaClient(connection);
-    t.after(destroy);
-    const foreign = kafka.producer({ transactionalId: `foreign-${topics.changelog}`, maxInFlightRequests: 1 });
-    await foreign.connect();
-    const hanging = await foreign.transaction();
-    await hanging.send({ topic: topics.changelog, messages: [{ partition: 0, key: 'x', value: 'never committed' }] });
+    const begin = await foreignTransactions(t, topics.changelog);
+    const hanging = await begin([{ partition: 0, key: 'x', value: 'never committed' }]);
     await written.commit(state('2'), 2);
     const session = await log.openPartition(0);
     const reading = session.readChangelog(() => assert.fail('nothing is to be restored'));
@@ -151,7 +147,6 @@ kafkaTest(
     const read: string[] = [];
     await (await log.openPartition(0)).readChangelog((_key, value) => read.push(String(value)));
     assert.deepEqual(read, ['1', '2']);
-    await foreign.disconnect();
   },
 );
 
@@ -163,13 +158,8 @@ kafkaTest('a hanging transaction in the input is named in readiness and once in 
   await until('it is ready', async () => (await worker.readiness())?.status === 200);
   await stream.feed(before);
   await stream.settled();
-  const { kafka, destroy } = kafkaClient(await kafkaConnection());
-  t.after(destroy);
   const topic = stream.topics.observations;
-  const foreign = kafka.producer({ transactionalId: `foreign-${topic}`, maxInFlightRequests: 1 });
-  await foreign.connect();
-  const hanging = await foreign.transaction();
-  await hanging.send({ topic, messages: [{ partition: 0, value: 'never committed' }] });
+  const hanging = await (await foreignTransactions(t, topic))([{ partition: 0, value: 'never committed' }]);
   // They can be read, and none of them may be.
   await stream.feed(after);
   const text = `A transaction hangs in partition 0 of topic ${topic} since offset ${before.length}`;
@@ -182,7 +172,6 @@ kafkaTest('a hanging transaction in the input is named in readiness and once in 
   assert.equal(worker.sentences().length, 0);
   assert.equal(worker.said().split(text).length - 1, 1, 'it is logged once');
   await hanging.abort();
-  await foreign.disconnect();
   await until('it is ready again', async () => (await worker.readiness())?.status === 200);
   await until('all are scored', async () => (await stream.scores()).length === records.length);
   assert.deepEqual(await worker.stop(), { code: 0, signal: null });
@@ -191,28 +180,17 @@ kafkaTest('a hanging transaction in the input is named in readiness and once in 
 kafkaTest('nothing is left behind markers of transactions, also of aborted ones: the lag is 0', async (t) => {
   const stream = await kafkaStream(1, [QUICK_DETECTOR]);
   const worker = await stream.startWorker();
-  const connection = await kafkaConnection();
-  const { kafka, destroy } = kafkaClient(connection);
-  t.after(destroy);
-  const topic = stream.topics.observations;
-  const producer = kafka.producer({ transactionalId: `sender-${topic}`, maxInFlightRequests: 1 });
-  await producer.connect();
+  const begin = await foreignTransactions(t, stream.topics.observations);
   const records = waves(1, 20, 1).map(({ key, value }) => ({ partition: 0, key, value }));
-  const send = async (messages: typeof records, end: 'commit' | 'abort') => {
-    const transaction = await producer.transaction();
-    await transaction.send({ topic, messages });
-    await transaction[end]();
-  };
-  await send(records.slice(0, 10), 'commit');
+  await (await begin(records.slice(0, 10))).commit();
   await stream.settled();
-  await send(records, 'abort');
+  await (await begin(records)).abort();
   await stream.settled();
-  await send(records.slice(10), 'commit');
+  await (await begin(records.slice(10))).commit();
   // It compares the committed offset with the end of the topic, as tools of Kafka do.
   await stream.settled();
   await until('the metric is 0', async () => (await worker.metric('tidewatch_lag_records')) === 0);
   assert.equal((await stream.scores()).length, records.length);
-  await producer.disconnect();
   assert.deepEqual(await worker.stop(), { code: 0, signal: null });
   const restarted = await stream.startWorker();
   await until('it is ready', async () => (await restarted.readiness())?.status === 200);

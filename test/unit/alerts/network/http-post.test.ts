@@ -1,16 +1,15 @@
 /** Receivers that mean harm, and receivers that are broken. */
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { AddressGuard } from '../../../../src/alerts/network/guarded-lookup.ts';
 import { HttpPoster } from '../../../../src/alerts/network/http-post.ts';
 import { type AnswerPost, startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
 import { certificateOf, noOpenssl } from '../../../fixture/certificate.ts';
 import { freshFolder } from '../../../fixture/fresh-folder.ts';
+import { listening } from '../../../fixture/http/listening.ts';
 
 const LOCAL = new Set(['127.0.0.1']);
 
@@ -104,10 +103,8 @@ test('a receiver whose certificate nobody vouches for gets nothing', { skip: noO
   const server = createServer({ key: readFileSync(keyPath), cert: readFileSync(certPath) }, (_, response) => {
     requests++;
     response.end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const answer = await postTo(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-  server.close();
+  });
+  const answer = await postTo(`https://127.0.0.1:${await listening(server)}/`);
   assert.match(answer.kind === 'unreachable' ? answer.detail : '', /self-signed certificate/);
   assert.equal(requests, 0);
 });

@@ -6,6 +6,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
 import { incidentNotification, notifiedIncident } from '../../../fixture/alerts/notified-incident.ts';
 import { receiverOf } from '../../../fixture/alerts/open-receiver.ts';
+import { listening } from '../../../fixture/http/listening.ts';
 
 interface ReceivedMail {
   readonly from: string;
@@ -129,13 +130,9 @@ test('a server whose certificate nobody vouches for gets neither password nor ma
 });
 
 test('a server that never greets is left at the time-out', async () => {
-  const silent = createServer(() => {}).listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const { port } = silent.address() as AddressInfo;
-  const target = mailTo(port).replace('60s', '200ms');
+  const target = mailTo(await listening(createServer(() => {}))).replace('60s', '200ms');
   const outcome = await receiverOf(target).send(notificationOf([revisionsOf(1).opened]));
   assert.equal(outcome.kind, 'failed');
-  silent.close();
 });
 
 test('a server that greets for ever, or answers without an end, is left', async () => {
@@ -143,12 +140,10 @@ test('a server that greets for ever, or answers without an end, is left', async 
     const endless = createServer((socket) => {
       const timer = setInterval(() => socket.write(chatter), 5);
       socket.on('close', () => clearInterval(timer)).on('error', () => {});
-    }).listen(0, '127.0.0.1');
-    await once(endless, 'listening');
-    const target = mailTo((endless.address() as AddressInfo).port).replace('60s', '300ms');
+    });
+    const target = mailTo(await listening(endless)).replace('60s', '300ms');
     const outcome = await receiverOf(target).send(notificationOf([revisionsOf(1).opened]));
     assert.equal(outcome.kind, 'failed');
-    endless.close();
   }
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DetectorConfig } from '../../../../src/config/config.ts';
-import { bothWays, inStream, type TimedValue } from '../../../fixture/stream/both-ways.ts';
+import { bothWays, inStream, stepsWith, type TimedValue } from '../../../fixture/stream/both-ways.ts';
 import {
   detectorConfig,
   type Fed,
@@ -17,14 +17,7 @@ const IDLE = 50;
 const settings = streamSettings({ context: 32, gapLimit: 300, silenceAfter: 5, idleMs: IDLE * STEP_MS });
 const detector = detectorConfig({ settings });
 
-/** Two series that go on, and one that has observations only where `isThere`. */
-function steps(from: number, to: number, isThere: (step: number) => boolean = () => true): TimedValue[] {
-  return Array.from({ length: to - from }, (_, i) => from + i).flatMap((step): TimedValue[] => [
-    ...(isThere(step) ? [['gone', step, step % 4] as const] : []),
-    ['a', step, step % 4],
-    ['b', step, step % 4],
-  ]);
-}
+const steps = stepsWith('gone');
 
 const forgotten = (run: StreamRun) => run.total((tally) => tally.forgotten.idle);
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { StreamDetectionSettings } from '../../../../src/detection/calibration/settings.ts';
 import type { ScoreRecord } from '../../../../src/records/score-record.ts';
 import { parseFrequency } from '../../../../src/time/frequency.ts';
-import { bothWays, inStream, type TimedValue } from '../../../fixture/stream/both-ways.ts';
+import { bothWays, inStream, stepsWith, type TimedValue } from '../../../fixture/stream/both-ways.ts';
 import {
   detectorConfig,
   lines,
@@ -18,14 +18,7 @@ import { until } from '../../../fixture/until.ts';
 
 const detector = detectorConfig({ settings: streamSettings({ context: 300, gapLimit: 300, silenceAfter: 5 }) });
 
-/** Several series step by step; one of them has observations only where `isThere`. */
-function steps(from: number, to: number, isThere: (step: number) => boolean = () => true): TimedValue[] {
-  return Array.from({ length: to - from }, (_, i) => from + i).flatMap((step): TimedValue[] => [
-    ...(isThere(step) ? [['stops', step, step % 4] as const] : []),
-    ['a', step, step % 4],
-    ['b', step, step % 4],
-  ]);
-}
+const steps = stepsWith('stops');
 
 const said = (scores: readonly ScoreRecord[], step = ({ timestampMs }: ScoreRecord) => stepOf(timestampMs)) =>
   lines(

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { decodeRemoteWrite } from '../../../../src/codecs/points/remote-write.ts';
 import type { WrittenSeries } from '../../../../src/codecs/write-request.ts';
 import { inflateSnappy } from '../../../../src/kafka/batch/snappy.ts';
 import { RemoteWriter } from '../../../../src/pipelines/remote-write/remote-writer.ts';
+import { listening } from '../../../fixture/http/listening.ts';
 
 interface Post {
   readonly headers: IncomingHttpHeaders;
@@ -18,7 +18,7 @@ type Answer = readonly [status: number, text?: string, headers?: Readonly<Record
 const SECRET = 'a-token-nobody-may-see';
 
 /** A receiver that answers as told, and a writer to it. */
-async function writerTo(t: TestContext, answer: (post: Post, count: number) => Answer, protocol: 1 | 2 = 1) {
+async function writerTo(answer: (post: Post, count: number) => Answer, protocol: 1 | 2 = 1) {
   const posts: Post[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -35,13 +35,12 @@ async function writerTo(t: TestContext, answer: (post: Post, count: number) => A
     const [status, text = '', headers = {}] = answer(post, posts.length);
     response.writeHead(status, headers).end(text);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
+  const port = await listening(server);
   const delays: number[] = [];
   const outcomes: (readonly [string, unknown])[] = [];
   const writer = new RemoteWriter({
     config: {
-      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/write`,
+      url: `http://127.0.0.1:${port}/api/v1/write`,
       authorization: `Bearer ${SECRET}`,
       headers: { 'X-Scope-OrgID': 'team-a' },
     },
@@ -63,8 +62,8 @@ const SERIES: readonly WrittenSeries[] = ['a', 'b', 'c'].map((name, i) => {
 });
 const never = new AbortController().signal;
 
-test('samples are one request, compressed, with the headers of the settings', async (t) => {
-  const { posts, writer, said } = await writerTo(t, () => [204]);
+test('samples are one request, compressed, with the headers of the settings', async () => {
+  const { posts, writer, said } = await writerTo(() => [204]);
   await writer.write(SERIES, never);
   assert.deepEqual(posts[0]?.values, { a: [1, 2, 3], b: [11, 12, 13], c: [21, 22, 23] });
   const { headers } = posts[0];
@@ -77,8 +76,8 @@ test('samples are one request, compressed, with the headers of the settings', as
   assert.equal(posts.length, 1);
 });
 
-test('what fails is repeated until it is accepted, not before Retry-After, and no secret is logged', async (t) => {
-  const { posts, writer, said, delays } = await writerTo(t, (_, count) => {
+test('what fails is repeated until it is accepted, not before Retry-After, and no secret is logged', async () => {
+  const { posts, writer, said, delays } = await writerTo((_, count) => {
     if (count === 1) return [503, 'out of order'];
     if (count === 2) return [429, '', { 'retry-after': '7' }];
     if (count === 3) return [401, `no such token: Bearer ${SECRET} (${SECRET})\nmore`];
@@ -97,9 +96,9 @@ test('what fails is repeated until it is accepted, not before Retry-After, and n
   assert.deepEqual(said('accepted'), [3]);
 });
 
-test('a sample that is refused is passed over alone, and the others are accepted in their order', async (t) => {
+test('a sample that is refused is passed over alone, and the others are accepted in their order', async () => {
   const taken: Record<string, number[]> = {};
-  const { writer, said } = await writerTo(t, ({ values }) => {
+  const { writer, said } = await writerTo(({ values }) => {
     if (values.b?.includes(12)) return [400, 'out of order sample'];
     for (const [id, more] of Object.entries(values)) taken[id] = [...(taken[id] ?? []), ...more];
     return [204];
@@ -109,8 +108,8 @@ test('a sample that is refused is passed over alone, and the others are accepted
   assert.deepEqual(said('refused'), ['1: status 400: out of order sample']);
 });
 
-test('where everything is refused the search for samples ends', async (t) => {
-  const { posts, writer, said } = await writerTo(t, () => [400, 'out of order sample']);
+test('where everything is refused the search for samples ends', async () => {
+  const { posts, writer, said } = await writerTo(() => [400, 'out of order sample']);
   const many = Array.from({ length: 1_000 }, (_, i) => ({ ...SERIES[0], labels: [['__name__', `m${i}`]] as const }));
   await writer.write(many, never);
   assert.ok(posts.length < 500, `${posts.length} requests`);
@@ -127,14 +126,14 @@ const FIRST_TAKEN = 660;
 const total = (counts: readonly unknown[]) =>
   counts.reduce<number>((sum, each) => sum + Number.parseInt(String(each), 10), 0);
 
-test('a receiver of 2.0 stores the good samples of a request, and the others are counted as refused', async (t) => {
+test('a receiver of 2.0 stores the good samples of a request, and the others are counted as refused', async () => {
   const answer = ({ values }: Post): Answer => {
     const taken = Object.values(values)
       .flat()
       .filter((minute) => minute >= FIRST_TAKEN).length;
     return [400, 'out of bounds', { 'x-prometheus-remote-write-samples-written': String(taken) }];
   };
-  const { posts, writer, said } = await writerTo(t, answer, 2);
+  const { posts, writer, said } = await writerTo(answer, 2);
   await writer.write(HOURS, never);
   assert.deepEqual(
     [posts.length, said('accepted'), said('refused')],
@@ -143,8 +142,8 @@ test('a receiver of 2.0 stores the good samples of a request, and the others are
   assert.equal(posts[0].headers['x-prometheus-remote-write-version'], '2.0.0');
 });
 
-test('a receiver that answers 2.0 without a number of samples gets them by 1.0, once', async (t) => {
-  const { posts, writer, said } = await writerTo(t, () => [204], 2);
+test('a receiver that answers 2.0 without a number of samples gets them by 1.0, once', async () => {
+  const { posts, writer, said } = await writerTo(() => [204], 2);
   await writer.write(SERIES, never);
   await writer.write(SERIES, never);
   const versions = posts.map(({ headers }) => headers['x-prometheus-remote-write-version']);
@@ -152,7 +151,7 @@ test('a receiver that answers 2.0 without a number of samples gets them by 1.0, 
   assert.deepEqual(said('accepted'), [9, 9]);
 });
 
-test('a receiver of 1.0 that refuses what is too old gets all the rest but a few samples of one series', async (t) => {
+test('a receiver of 1.0 that refuses what is too old gets all the rest but a few samples of one series', async () => {
   const newest = new Map<string, number>();
   const answer = ({ values }: Post): Answer => {
     const entries = Object.entries(values);
@@ -161,16 +160,16 @@ test('a receiver of 1.0 that refuses what is too old gets all the rest but a few
     for (const [id, minutes] of entries) newest.set(id, minutes.at(-1)!);
     return [204];
   };
-  const { posts, writer, said } = await writerTo(t, answer);
+  const { posts, writer, said } = await writerTo(answer);
   await writer.write(HOURS, never);
   assert.ok(posts.length < 20, `${posts.length} requests`);
   assert.ok(total(said('accepted')) >= 19 * 60);
   assert.equal(total(said('accepted')) + total(said('refused')), 20 * 720);
 });
 
-test('a sample that is too far in the future is refused alone, not with all that are older', async (t) => {
+test('a sample that is too far in the future is refused alone, not with all that are older', async () => {
   const taken: Record<string, number[]> = {};
-  const { writer, said } = await writerTo(t, ({ values }) => {
+  const { writer, said } = await writerTo(({ values }) => {
     if (values.b?.includes(13)) return [400, 'out of bounds: timestamp is too far in the future'];
     for (const [id, more] of Object.entries(values)) taken[id] = [...(taken[id] ?? []), ...more];
     return [204];

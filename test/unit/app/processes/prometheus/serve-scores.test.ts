@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { serveScores } from '../../../../../src/app/processes/prometheus/serve-scores.ts';
 import { keptScore } from '../../../../fixture/history/kept-records.ts';
+import { listening } from '../../../../fixture/http/listening.ts';
 
 const SCORES = { port: 0, series: 'web*', seriesMax: 1 };
 
@@ -40,16 +40,11 @@ test('each scrape asks the history, what exceeds the limit is logged once, and a
   assert.equal((await scrape()).status, 500);
 });
 
-test('without a port nothing listens, and a port that is taken names its setting', async (t) => {
+test('without a port nothing listens, and a port that is taken names its setting', async () => {
   const reader = { published: () => assert.fail('nothing is scraped') };
   const serve = (port: number | null) =>
     serveScores({ opsHost: '127.0.0.1', scores: { ...SCORES, port } }, { reader, logger: { warn: () => undefined } });
   assert.equal(await serve(null), null);
-  const holder = createServer().listen(0, '127.0.0.1');
-  t.after(() => holder.close());
-  await new Promise((resolve) => holder.once('listening', resolve));
-  await assert.rejects(serve((holder.address() as AddressInfo).port), {
-    code: 'configuration',
-    message: /SCORES_PORT/,
-  });
+  const taken = await listening(createServer());
+  await assert.rejects(serve(taken), { code: 'configuration', message: /SCORES_PORT/ });
 });
