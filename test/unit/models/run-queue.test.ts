@@ -19,40 +19,46 @@ function shown(segments: readonly Segment<Named>[]): string {
   return segments.map(({ request, firstRow, rows }) => `${request.name}[${firstRow}..${firstRow + rows}]`).join(' ');
 }
 
-test('requests of one key are merged first in, first out', () => {
-  const queue = queueOf([request('a', 3), request('b', 2), request('c', 4)]);
-  assert.equal(shown(queue.pop(5)), 'a[0..3] b[0..2]');
-  assert.equal(shown(queue.pop(5)), 'c[0..4]');
-  assert.equal(queue.rows, 0);
-});
+const own = request('group', 20, 'its own line');
 
-test('the remainder of a cut request goes to the end of its line, so that a long request does not block a short one', () => {
-  const queue = queueOf([request('long', 20), request('short', 2)]);
-  assert.equal(shown(queue.pop(8)), 'long[0..8]');
-  assert.equal(shown(queue.pop(8)), 'short[0..2] long[8..14]');
-  assert.equal(shown(queue.pop(8)), 'long[14..20]');
-});
-
-test('the remainder of a cut request that fits into a run is the first of the next one: small requests keep their order', () => {
-  const queue = queueOf([request('a', 5), request('b', 6), request('c', 4)]);
-  assert.equal(shown(queue.pop(8)), 'a[0..5] b[0..3]');
-  assert.equal(shown(queue.pop(8)), 'b[3..6] c[0..4]');
-});
-
-test('requests of different keys never share a run, and their lines take turns', () => {
-  const queue = queueOf([request('a', 4, 'x'), request('b', 1, 'y')]);
-  assert.equal(shown(queue.pop(2)), 'a[0..2]');
-  assert.equal(shown(queue.pop(2)), 'b[0..1]');
-  assert.equal(shown(queue.pop(2)), 'a[2..4]');
-  assert.equal(shown(queue.pop(2)), '');
-});
-
-test('a group is never cut', () => {
-  const one = request('group', 20, 'its own line');
-  const queue = queueOf([{ ...one, batch: { ...one.batch, isGroup: true } }, request('a', 3)]);
-  assert.equal(shown(queue.pop(8)), 'group[0..20]');
-  assert.equal(shown(queue.pop(8)), 'a[0..3]');
-});
+for (const [law, requests, rowsMax, runs] of [
+  [
+    'requests of one key are merged first in, first out',
+    [request('a', 3), request('b', 2), request('c', 4)],
+    5,
+    ['a[0..3] b[0..2]', 'c[0..4]'],
+  ],
+  [
+    'the remainder of a cut request goes to the end of its line, so that a long request does not block a short one',
+    [request('long', 20), request('short', 2)],
+    8,
+    ['long[0..8]', 'short[0..2] long[8..14]', 'long[14..20]'],
+  ],
+  [
+    'the remainder of a cut request that fits into a run is the first of the next one: small requests keep their order',
+    [request('a', 5), request('b', 6), request('c', 4)],
+    8,
+    ['a[0..5] b[0..3]', 'b[3..6] c[0..4]'],
+  ],
+  [
+    'requests of different keys never share a run, and their lines take turns',
+    [request('a', 4, 'x'), request('b', 1, 'y')],
+    2,
+    ['a[0..2]', 'b[0..1]', 'a[2..4]'],
+  ],
+  [
+    'a group is never cut',
+    [{ ...own, batch: { ...own.batch, isGroup: true } }, request('a', 3)],
+    8,
+    ['group[0..20]', 'a[0..3]'],
+  ],
+] as const) {
+  test(law, () => {
+    const queue = queueOf(requests);
+    for (const run of [...runs, '']) assert.equal(shown(queue.pop(rowsMax)), run);
+    assert.equal(queue.rows, 0);
+  });
+}
 
 test('a line with a full run is found behind a shorter one, which has its turn first', () => {
   const queue = queueOf([request('a', 2, 'x'), request('b', 9, 'y')]);
@@ -85,10 +91,8 @@ test('a removed request leaves the others; removing it twice, or after it was ta
 
 test('clear returns the queued requests', () => {
   const queue = queueOf([request('a', 1, 'x'), request('b', 2, 'y')]);
-  assert.deepEqual(
-    queue.clear().map(({ name }) => name),
-    ['a', 'b'],
-  );
+  const names = queue.clear().map(({ name }) => name);
+  assert.deepEqual(names, ['a', 'b']);
   assert.equal(queue.rows, 0);
   assert.equal(shown(queue.pop(8)), '');
 });

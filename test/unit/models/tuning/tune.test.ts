@@ -71,19 +71,33 @@ test('weights that gain at coefficient 0.5 and lose at 1 get 0.5', async () => {
   assert.ok(theta[0] > 0.35 && theta[0] < 0.5, `${theta[0]}`);
 });
 
-test('a small significant gain gives the coefficient 0.5, although 1 gains more', async () => {
-  const graph = graphOf({ goal: 1, truth: 1 });
-  const slight: StepGraph = { ...graph, rowLosses: async ([weight]) => new Float32Array(4).fill(1 - 0.3 * weight) };
-  assert.equal((await run(slight)).coefficient, 0.5);
-});
+/** Losses of four windows by the weight, and the coefficient that they give. */
+const COEFFICIENTS: readonly (readonly [law: string, losses: (weight: number) => readonly number[], number])[] = [
+  ['a small significant gain gives 0.5, although 1 gains more', (weight) => Array(4).fill(1 - 0.3 * weight), 0.5],
+  ['a significant loss gives 0, however small it is', (weight) => Array(4).fill(1 + 0.1 * weight), 0],
+  [
+    'where as many windows lose as gain it is 0.25',
+    (weight) => [1 - weight, 1 - weight, 1 + weight / 2, 1 + weight / 2],
+    0.25,
+  ],
+  [
+    'windows of large losses do not dominate the gain',
+    (weight) => [100, 1, 1, 1].map((loss) => loss * (1 - weight)),
+    1,
+  ],
+];
 
-test('a significant loss gives the coefficient 0, however small it is', async () => {
-  const graph = graphOf({ goal: 1, truth: 1 });
-  const slight: StepGraph = { ...graph, rowLosses: async ([weight]) => new Float32Array(4).fill(1 + 0.1 * weight) };
-  const { theta, coefficient } = await run(slight);
-  assert.equal(coefficient, 0);
-  assert.equal(theta, base);
-});
+for (const [law, losses, expected] of COEFFICIENTS) {
+  test(`the coefficient of the weights: ${law}`, async () => {
+    const graph = graphOf({ goal: 1, truth: 1 });
+    const { theta, coefficient } = await run({
+      ...graph,
+      rowLosses: async ([weight]) => Float32Array.from(losses(weight)),
+    });
+    assert.equal(coefficient, expected);
+    assert.equal(theta === base, expected === 0, 'weights that lose are not used');
+  });
+}
 
 test('a gain that is not significant gives the coefficient 0.25', async () => {
   const graph = graphOf({ goal: 1, truth: 1 });
@@ -121,24 +135,6 @@ test('held-out values are no training data of the trial, and are training data a
   assert.equal(hasHeldOut.length, 2 * trial);
   assert.ok(!hasHeldOut.slice(0, trial).some(Boolean));
   assert.ok(hasHeldOut.slice(trial).some(Boolean));
-});
-
-test('where as many windows lose as gain, the coefficient is 0.25', async () => {
-  const graph = graphOf({ goal: 1, truth: 1 });
-  const even: StepGraph = {
-    ...graph,
-    rowLosses: async ([weight]) => Float32Array.of(1 - weight, 1 - weight, 1 + weight / 2, 1 + weight / 2),
-  };
-  assert.equal((await run(even)).coefficient, 0.25);
-});
-
-test('windows of large losses do not dominate the gain', async () => {
-  const graph = graphOf({ goal: 1, truth: 1 });
-  const uneven: StepGraph = {
-    ...graph,
-    rowLosses: async (theta) => Float32Array.of(100, 1, 1, 1).map((loss) => loss * (1 - theta[0])),
-  };
-  assert.equal((await run(uneven)).coefficient, 1);
 });
 
 test('weights that are not finite are never returned', async () => {

@@ -39,14 +39,6 @@ test('an anomaly is marked at both ends, without colour too', () => {
   assert.equal(scoreLine({ ...judged, anomaly: true, alarm: true }, coloured), `${red}${line}\u001b[0m`);
 });
 
-test('a value outside its interval that is no alarm is named an anomaly, and is not marked', () => {
-  assert.match(scoreLine({ ...judged, anomaly: true }), /^ {2}.* ANOMALY$/);
-});
-
-test('where alarms are off an anomaly is marked', () => {
-  assert.match(scoreLine({ ...judged, grade: null, severity: null, anomaly: true }), /^! .* ANOMALY$/);
-});
-
 test('colour adds nothing but colour', () => {
   for (const score of [
     judged,
@@ -57,24 +49,19 @@ test('colour adds nothing but colour', () => {
   }
 });
 
-test('a missing number is a dash', () => {
-  const nothing = { forecast: null, lo: null, hi: null, anomalyScore: null, grade: null };
-  assert.match(scoreLine({ ...judged, ...nothing, state: 'warming-up' }), /42\.5( +-){4} +warming-up$/);
-});
+const nothing = { forecast: null, lo: null, hi: null, anomalyScore: null, grade: null };
+const ofGroup = { group: 'shop', lo: null, hi: null, accumulatedAnomalyScore: 7.125 };
 
-test('the score of a member is that of its group', () => {
-  const line = scoreLine({ ...judged, group: 'shop', lo: null, hi: null, accumulatedAnomalyScore: 7.125 });
-  assert.match(line, / - +g \+7\.13 +\.75 +scored$/);
-});
-
-test('a series that started over is marked as restarted', () => {
-  assert.match(scoreLine({ ...judged, restarted: true }), /scored, started over$/);
-});
-
-test('a long series id is whole', () => {
-  const line = scoreLine({ ...judged, series: `region/${'x'.repeat(30)}/web-1/cpu` });
-  assert.match(line, / region\/x{30}\/web-1\/cpu {2}/);
-});
+for (const [law, changes, line] of [
+  ['a value outside its interval that is no alarm is an anomaly without a mark', { anomaly: true }, /^ {2}.* ANOMALY$/],
+  ['where alarms are off an anomaly is marked', { grade: null, severity: null, anomaly: true }, /^! .* ANOMALY$/],
+  ['a missing number is a dash', { ...nothing, state: 'warming-up' }, /42\.5( +-){4} +warming-up$/],
+  ['the score of a member is that of its group', ofGroup, / - +g \+7\.13 +\.75 +scored$/],
+  ['a series that started over is marked as restarted', { restarted: true }, /scored, started over$/],
+  ['a long series id is whole', { series: `region/${'x'.repeat(30)}/web-1/cpu` }, / region\/x{30}\/web-1\/cpu {2}/],
+] as const) {
+  test(law, () => assert.match(scoreLine({ ...judged, ...changes }), line));
+}
 
 test('control characters in a series id do not reach the terminal', () => {
   const line = scoreLine({ ...judged, series: '\u001b[2Jcpu\r\n\u202e' });
@@ -88,34 +75,34 @@ const normal = scoreRecord({ series: 'web/a', anomaly: false, alarm: false });
 const flagged = scoreRecord({ series: 'web/b', anomaly: true, alarm: true });
 const warming = scoreRecord({ series: 'db', anomaly: false, alarm: false, state: 'warming-up' });
 
-test('by default anomalies are shown, and from time to time the number of scores', () => {
-  const view = viewOf('flagged');
-  const lines = [normal, flagged, warming].map((score) => view.show(score));
-  assert.deepEqual(lines, [null, scoreLine(flagged), null]);
-  assert.equal(view.summary(), '  2 scored, 1 flagged, 1 not judged yet');
-  assert.equal(view.summary(), null);
-});
-
-test('the selection of anomalies has no summaries', () => {
-  const view = viewOf('anomalies');
-  const lines = [normal, flagged].map((score) => view.show(score));
-  assert.deepEqual(lines, [null, scoreLine(flagged)]);
-  assert.equal(view.summary(), null);
-});
-
-test('the selection of all shows every score', () => {
-  const view = viewOf('all');
-  const lines = [normal, warming].map((score) => view.show(score));
-  assert.deepEqual(lines, [scoreLine(normal), scoreLine(warming)]);
-  assert.equal(view.summary(), null);
-});
-
-test('series that do not match are neither shown nor counted', () => {
-  const view = viewOf('flagged', { series: 'web/?' });
-  const lines = [warming, flagged].map((score) => view.show(score));
-  assert.deepEqual(lines, [null, scoreLine(flagged)]);
-  assert.equal(view.summary(), '  1 scored, 1 flagged');
-});
+for (const [law, view, scores, isShown, summary] of [
+  [
+    'by default anomalies are shown, and from time to time the number of scores',
+    viewOf('flagged'),
+    [normal, flagged, warming],
+    [false, true, false],
+    '  2 scored, 1 flagged, 1 not judged yet',
+  ],
+  ['the selection of anomalies has no summaries', viewOf('anomalies'), [normal, flagged], [false, true], null],
+  ['the selection of all shows every score', viewOf('all'), [normal, warming], [true, true], null],
+  [
+    'series that do not match are neither shown nor counted',
+    viewOf('flagged', { series: 'web/?' }),
+    [warming, flagged],
+    [false, true],
+    '  1 scored, 1 flagged',
+  ],
+] as const) {
+  test(law, () => {
+    const lines = scores.map((score) => view.show(score));
+    assert.deepEqual(
+      lines,
+      scores.map((score, i) => (isShown[i] ? scoreLine(score) : null)),
+    );
+    assert.equal(view.summary(), summary);
+    assert.equal(view.summary(), null);
+  });
+}
 
 test('JSON is the record itself, one a line', () => {
   const line = viewOf('all', { json: true }).show(flagged)!;
