@@ -72,10 +72,8 @@ for (const { name, forecaster, isEquivariant, tolerance } of implementations) {
 
   describe(name, () => {
     test('its buckets ascend to its context', () => {
-      assert.deepEqual(
-        [...contextBuckets].sort((a, b) => a - b),
-        contextBuckets,
-      );
+      const actual = [...contextBuckets].sort((a, b) => a - b);
+      assert.deepEqual(actual, contextBuckets);
       assert.equal(contextBuckets.at(-1), context);
     });
 

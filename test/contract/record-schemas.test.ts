@@ -164,10 +164,8 @@ test('a record with a field too many, too few or of another type is invalid', ()
 test('an observation has the same fields in Avro, JSON Schema and Protobuf', () => {
   const names = ['series', 'timestamp', 'value', 'group', 'start', 'temporality'];
   const { root } = protobuf.parse(read('observation.proto'), new protobuf.Root(), { keepCase: true });
-  assert.deepEqual(
-    root.lookupType('tidewatch.Observation').fieldsArray.map(({ name }) => name),
-    names,
-  );
+  const actual = root.lookupType('tidewatch.Observation').fieldsArray.map(({ name }) => name);
+  assert.deepEqual(actual, names);
   assert.deepEqual(Object.keys(jsonSchema('observation').properties), names);
   const avro = avroSchema('observation').fields.map(({ name }) => name);
   assert.deepEqual(avro, names);

@@ -122,13 +122,13 @@ async function sessionsOfTwo(role: string) {
 test('a key lists its own sessions and ends one of them, or all', async () => {
   const { app, headers, second, others, status } = await sessionsOfTwo('viewer');
   const { sessions } = (await app.inject({ url: '/v1/sessions', headers: others[0] })).json();
-  assert.deepEqual(
-    sessions.map(({ key_name, current }: { key_name: string; current: boolean }) => [key_name, current]).sort(),
-    [
-      ['second', false],
-      ['second', true],
-    ],
-  );
+  const actual = sessions
+    .map(({ key_name, current }: { key_name: string; current: boolean }) => [key_name, current])
+    .sort();
+  assert.deepEqual(actual, [
+    ['second', false],
+    ['second', true],
+  ]);
   const { id } = sessions.find(({ current }: { current: boolean }) => !current);
   assert.equal((await app.inject({ url: '/v1/sessions?of=all', headers: second })).statusCode, 403);
   const foreign = (await app.inject({ url: '/v1/sessions', headers })).json().sessions[0].id;
@@ -154,11 +154,9 @@ test('an admin lists the sessions of all keys and ends them, and the audit log h
   for (const session of [headers, ...others]) assert.equal(await status(session), 401);
   const { events } = (await app.inject({ url: '/v1/audit', headers: AUTHORIZED })).json();
   const shown = events.filter(({ action }: { action: string }) => action === 'sessions-ended');
-  assert.deepEqual(
-    shown.map(({ subject, detail }: { subject: string; detail: object }) => [subject, detail]),
-    [
-      ['*', { sessions: 2 }],
-      [id, { sessions: 1 }],
-    ],
-  );
+  const actual = shown.map(({ subject, detail }: { subject: string; detail: object }) => [subject, detail]);
+  assert.deepEqual(actual, [
+    ['*', { sessions: 2 }],
+    [id, { sessions: 1 }],
+  ]);
 });

@@ -130,10 +130,8 @@ test('a traceparent that is valid is taken up into the log', async () => {
     await app.inject({ url: '/health', headers: { traceparent } });
   }
   await until('both are logged', () => logged.length === 2);
-  assert.deepEqual(
-    logged.map((line) => line.traceId),
-    [traceId, undefined],
-  );
+  const traceIds = logged.map((line) => line.traceId);
+  assert.deepEqual(traceIds, [traceId, undefined]);
 });
 
 test('a safe request id of the client is kept', async () => {

@@ -27,10 +27,8 @@ test('the page shows the document of /openapi.json and is not part of it', async
   const app = await startApp();
   const [shown, described] = await Promise.all(['/docs/json', '/openapi.json'].map((url) => app.inject({ url })));
   assert.deepEqual(shown!.json(), described!.json());
-  assert.deepEqual(
-    Object.keys(described!.json().paths).filter((path) => path.startsWith('/docs')),
-    [],
-  );
+  const actual = Object.keys(described!.json().paths).filter((path) => path.startsWith('/docs'));
+  assert.deepEqual(actual, []);
 });
 
 test('the examples of the page succeed', async () => {

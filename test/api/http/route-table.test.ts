@@ -57,10 +57,8 @@ test('a route that takes a body has a limit of it, and no other has', async () =
 test('every row of the table has its route', async () => {
   const app = await startApp(undefined, everything);
   const lacking = routes.filter(({ method, path: url }) => !app.hasRoute({ method, url }));
-  assert.deepEqual(
-    lacking.map(({ row }) => row),
-    [],
-  );
+  const rows = lacking.map(({ row }) => row);
+  assert.deepEqual(rows, []);
 });
 
 test('who may do what is listed here: admins alone, and what a key that only reads may send', () => {
@@ -144,10 +142,8 @@ test('a key has as many requests open to a route as its row allows, and its plac
   assert.match(third.json().detail, /This key may send 2 such requests at once/);
   assert.equal((await ask('/other')).statusCode, 200);
   release();
-  assert.deepEqual(
-    (await Promise.all(first)).map(({ statusCode }) => statusCode),
-    [200, 200],
-  );
+  const statusCodes = (await Promise.all(first)).map(({ statusCode }) => statusCode);
+  assert.deepEqual(statusCodes, [200, 200]);
   assert.equal((await ask('/slow')).statusCode, 200);
 });
 

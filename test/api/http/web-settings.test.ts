@@ -109,9 +109,7 @@ test('a service that other machines reach is exposed, unless it speaks TLS or a 
   const exposed = (host: string, encrypted = false, trustedProxies: readonly string[] = []) =>
     isExposed({ host, encrypted, trustedProxies });
   const hosts = ['127.0.0.1', '127.9.9.9', '::1', 'localhost', '0.0.0.0', '::', '10.0.0.1', 'example.com'];
-  assert.deepEqual(
-    hosts.map((host) => exposed(host)),
-    [false, false, false, false, true, true, true, true],
-  );
+  const actual = hosts.map((host) => exposed(host));
+  assert.deepEqual(actual, [false, false, false, false, true, true, true, true]);
   assert.deepEqual([exposed('0.0.0.0', true), exposed('0.0.0.0', false, ['10.0.0.1'])], [false, false]);
 });

@@ -52,10 +52,8 @@ test('a reader gets the worst series of each second, the scores of the one it fo
   await until('the event is there', () => messages(received.text, 'event').length === 1);
   const [score] = messages(received.text, 'score');
   assert.deepEqual([score.observations, score.alarms, score.series_observed], [5, 1, 3]);
-  assert.deepEqual(
-    score.series.map(({ series: id }: { series: string }) => id),
-    ['c', 'b'],
-  );
+  const actual = score.series.map(({ series: id }: { series: string }) => id);
+  assert.deepEqual(actual, ['c', 'b']);
   const [series] = messages(received.text, 'series');
   assert.deepEqual([series.series, series.scores.length], ['b', 1]);
   assert.equal(messages(received.text, 'event')[0].eventId, 'e');

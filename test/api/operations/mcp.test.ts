@@ -83,10 +83,8 @@ test('text in ids that reads like an instruction stays a JSON string behind a no
   assert.equal(answer.scores.series, HOSTILE);
   assert.match(answer.event.startedAt, /^\d{4}-\d\d-\d\dT.*Z$/);
   const found = await call(client, 'search_series', { search: 'SYSTEM' });
-  assert.deepEqual(
-    found.answer.series.map((row: { series: string }) => row.series),
-    [HOSTILE],
-  );
+  const series = found.answer.series.map((row: { series: string }) => row.series);
+  assert.deepEqual(series, [HOSTILE]);
   await client.close();
 });
 

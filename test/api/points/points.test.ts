@@ -64,10 +64,8 @@ test('encodings and media types are compared as their RFCs require', async () =>
     const answer = await post('/api/v1/write', 'application/x-protobuf', body, { 'content-encoding': encoding });
     assert.equal(answer.statusCode, 204, encoding);
   }
-  assert.deepEqual(
-    bodies.map(({ snappy, bytes }) => [snappy, String(bytes)]),
-    [...Array(3).fill([true, 'x']), [false, 'x']],
-  );
+  const actual = bodies.map(({ snappy, bytes }) => [snappy, String(bytes)]);
+  assert.deepEqual(actual, [...Array(3).fill([true, 'x']), [false, 'x']]);
   assert.equal((await post('/v1/metrics', 'Application/JSON; charset=UTF-8', '{}')).json().partialSuccess, undefined);
   assert.equal(bodies.at(-1)?.format, 'otlp-json');
   await post('/v1/metrics', 'application/jsonlines', '{}');

@@ -253,13 +253,11 @@ openedHistoryTest(
     ]);
     assert.deepEqual(await listed({ alarm: true }), ['04']);
     const groups = await history.listGroups({ detector: null, match: null, limit: 10 });
-    assert.deepEqual(
-      groups.map(({ group, members, grade }) => [group, members, grade]),
-      [
-        ['g0', 5, 0.5],
-        ['g1', 5, 0.5],
-      ],
-    );
+    const actual = groups.map(({ group, members, grade }) => [group, members, grade]);
+    assert.deepEqual(actual, [
+      ['g0', 5, 0.5],
+      ['g1', 5, 0.5],
+    ]);
     const detectors = await history.detectors();
     assert.deepEqual(
       detectors.map(({ detector, series, groups, observations, judgedMs, eventsJudged }) => [

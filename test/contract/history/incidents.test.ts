@@ -67,13 +67,11 @@ openedHistoryTest(
     await history.append(batchOf({ events: [keptEvent(1, later)] }));
     const found = (await history.findIncident('a'))!.incident.events;
     const { kind, direction } = incident().events[0];
-    assert.deepEqual(
-      found.map((each) => [each.eventId, each.kind, each.direction]),
-      [
-        ['a-x', 'level_shift', 'down'],
-        ['a-y', kind, direction],
-      ],
-    );
+    const actual = found.map((each) => [each.eventId, each.kind, each.direction]);
+    assert.deepEqual(actual, [
+      ['a-x', 'level_shift', 'down'],
+      ['a-y', kind, direction],
+    ]);
   },
 );
 
@@ -86,10 +84,8 @@ openedHistoryTest('the events of a merged incident are those of the one that it 
   assert.deepEqual(await idsOf(history), ['a']);
   for (const id of ['a', 'b', 'c']) {
     const found = await history.findIncident(id);
-    assert.deepEqual(
-      [found?.incident.incidentId, found?.incident.events.map(({ eventId }) => eventId), found?.mergedIds],
-      ['a', ['a-x', 'b-y', 'c-z'], ['b', 'c']],
-    );
+    const actual = [found?.incident.incidentId, found?.incident.events.map(({ eventId }) => eventId), found?.mergedIds];
+    assert.deepEqual(actual, ['a', ['a-x', 'b-y', 'c-z'], ['b', 'c']]);
     const { events: listed } = await history.listEvents({ ...EVERY_EVENT, incident: id });
     assert.deepEqual(
       listed.map(({ eventId, incidentId }) => [eventId, incidentId]),
@@ -150,13 +146,11 @@ openedHistoryTest('what was like it before: by the share of series that both hav
     ]),
   );
   const { similar } = (await history.findIncident('this'))!;
-  assert.deepEqual(
-    similar.map(({ incident: { incidentId }, commonCount }) => [incidentId, commonCount]),
-    [
-      ['same', 2],
-      ['half', 1],
-    ],
-  );
+  const actual = similar.map(({ incident: { incidentId }, commonCount }) => [incidentId, commonCount]);
+  assert.deepEqual(actual, [
+    ['same', 2],
+    ['half', 1],
+  ]);
 });
 
 historyTest('incidents that ended are dropped with age, and their events with them', async (at) => {

@@ -120,10 +120,8 @@ routes:
     await watch.until(() => watch.out.length === incidents.length);
     watch.interrupt();
     assert.equal(await watch.exitCode, 0);
-    assert.deepEqual(
-      watch.out.map((line) => JSON.parse(line)),
-      incidents,
-    );
+    const actual = watch.out.map((line) => JSON.parse(line));
+    assert.deepEqual(actual, incidents);
   },
 );
 
@@ -144,8 +142,9 @@ function assertWrittenOnce(incidents: readonly Incident[], eventCount: number): 
   assert.equal(named.length, eventCount, 'each event is named once');
   assert.equal(new Set(named).size, eventCount);
   for (const [id, revisions] of Map.groupBy(incidents, ({ incidentId }) => incidentId)) {
+    const actual = revisions.map(({ revision }) => revision);
     assert.deepEqual(
-      revisions.map(({ revision }) => revision),
+      actual,
       revisions.map((_, i) => i),
       id,
     );

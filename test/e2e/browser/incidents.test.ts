@@ -160,10 +160,8 @@ kafkaTest('an incident is shown live, first of all, and its page has origins, on
     await page.locator('h1').getByText('4 events are open').waitFor();
     await untilCount(page, '.line.incident', 0);
     // While the history starts, the service says so.
-    assert.deepEqual(
-      troubles.filter((trouble) => !trouble.includes('503')),
-      [],
-    );
+    const actual = troubles.filter((trouble) => !trouble.includes('503'));
+    assert.deepEqual(actual, []);
   } finally {
     await stop(served);
   }

@@ -50,10 +50,8 @@ test('a person signs in at the provider, returns to where they were, may what th
   assert.deepEqual([await status('/v1/detectors'), await status('/v1/keys')], [200, 403]);
   const cookies = await page.context().cookies(service.url);
   const ours = cookies.filter(({ name }) => name.startsWith('tidewatch-'));
-  assert.deepEqual(
-    ours.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite]),
-    [['tidewatch-session', true, 'Strict']],
-  );
+  const actual = ours.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite]);
+  assert.deepEqual(actual, [['tidewatch-session', true, 'Strict']]);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForSelector('#key');
   assert.equal(await sessionOf(page), null);

@@ -132,8 +132,9 @@ chartTest('the example files are mounted as they are, from their files or as tex
   for (const { status, out, said } of [helm('template', common, files), helm('template', `${common}${asText}`)]) {
     assert.equal(status, 0, said);
     const data = mounted(out);
+    const actual = [data['detectors.yaml'], data['routes.yaml']].map((text) => text.trimEnd());
     assert.deepEqual(
-      [data['detectors.yaml'], data['routes.yaml']].map((text) => text.trimEnd()),
+      actual,
       texts.map((text) => text.trimEnd()),
     );
     for (const port of [9093, 587, 443]) assert.match(out, new RegExp(`{ port: ${port}, protocol: TCP }`));

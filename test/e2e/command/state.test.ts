@@ -163,8 +163,9 @@ kafkaTest(
     const exported = await run('export', '--series', 'db');
     assert.equal(exported.exitCode, 0);
     const rows = exported.out.slice(1).map((line) => line.split(','));
+    const actual = rows.map(([series, timestamp]) => [series, timestamp]);
     assert.deepEqual(
-      rows.map(([series, timestamp]) => [series, timestamp]),
+      actual,
       Array.from({ length: 30 }, (_, step) => ['db', new Date(START_MS + step * STEP_MS).toISOString()]),
     );
     for (const [step, [, , value]] of rows.entries()) assert.ok(Math.abs(Number(value) - valueAt('db', step)) < 1e-5);

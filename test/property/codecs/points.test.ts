@@ -35,8 +35,9 @@ test('points are the records of the writer, and refused where it refuses them', 
         return { id: each.series, name: '', labels: [], timestampsMs: [each.timestampMs], values: [each.value] };
       });
       const { records, refused } = recordsOf({ series: decoded, missing: 0, refused: 0, reasons: [] }, NOW);
+      const actual = records.map((record) => [record.key.toString(), record.value.toString()]);
       assert.deepEqual(
-        records.map((record) => [record.key.toString(), record.value.toString()]),
+        actual,
         written.flatMap((each) => (each.kind === 'record' ? [[each.key.toString(), each.value.toString()]] : [])),
       );
       assert.equal(refused, written.filter(({ kind }) => kind === 'refused').length);

@@ -47,12 +47,14 @@ test('after a change of settings a series scores as HTTP does the values it kept
       const keptFrom = arrivals.find(({ step }) => step > newest - before.context)!.step;
       const history = new Array<number>(arrivals.at(-1)!.step + 1 - keptFrom).fill(Number.NaN);
       for (const { step, value } of arrivals) if (step >= keptFrom) history[step - keptFrom] = value;
+      const positions = scores.map(({ position }) => position);
       assert.deepEqual(
-        scores.map(({ position }) => position),
+        positions,
         arrivals.slice(changeAt).map(({ step }) => step - keptFrom),
       );
+      const restarteds = scores.map(({ restarted }) => restarted);
       assert.deepEqual(
-        scores.map(({ restarted }) => restarted),
+        restarteds,
         scores.map((_, i) => i === 0),
       );
       const { detectionSize } = after;

@@ -79,11 +79,8 @@ function byId(events: readonly AnomalyEvent[]): AnomalyEvent[][] {
 }
 
 function assertAscending(timesMs: readonly number[], message: string): void {
-  assert.deepEqual(
-    timesMs.toSorted((a, b) => a - b),
-    timesMs,
-    message,
-  );
+  const actual = timesMs.toSorted((a, b) => a - b);
+  assert.deepEqual(actual, timesMs, message);
 }
 
 /** Returns the number of events that were closed. */
@@ -92,8 +89,9 @@ function assertWellFormed({ events, scores }: Ran): number {
   const unitOf = ({ series, group }: { readonly series: string | null; readonly group: string | null }) =>
     group ?? series;
   for (const revisions of byId(events)) {
+    const actual = revisions.map(({ revision }) => revision);
     assert.deepEqual(
-      revisions.map(({ revision }) => revision),
+      actual,
       revisions.map((_, i) => i),
       'revisions count up',
     );

@@ -140,8 +140,9 @@ test('every event is in one incident, which is opened once and ends once', () =>
       assert.equal(named.filter((eventId) => !eventId.startsWith('past')).length, all.length);
       assert.equal(state.open, 0);
       for (const [incidentId, revisions] of Map.groupBy(written, (incident) => incident.incidentId)) {
+        const actual = revisions.map(({ revision }) => revision);
         assert.deepEqual(
-          revisions.map(({ revision }) => revision),
+          actual,
           revisions.map((_, i) => i),
         );
         const types = revisions.map(({ type }) => type);

@@ -59,10 +59,8 @@ test('the figures of the README are the recorded ones, by the keys of readme-fig
   const keys = JSON.parse(read('test/tidy/pages/readme-figures.json')) as Record<string, (string | null)[]>;
   const section = /^## What is measured\n([\s\S]*?)(?:^## |$(?![\s\S]))/m.exec(read('README.md'))?.[1] ?? '';
   const rows = [...section.matchAll(/^\| (.+?) \| (.+) \|$/gm)].slice(1);
-  assert.deepEqual(
-    rows.map(([, label]) => label),
-    Object.keys(keys),
-  );
+  const actual = rows.map(([, label]) => label);
+  assert.deepEqual(actual, Object.keys(keys));
   none(
     rows.flatMap(([, label, cells]) => {
       const numbers = cells.match(NUMBER) ?? [];

@@ -53,10 +53,8 @@ test('a series that is concerned begins with the values it kept, and scores as a
   await second.scoreAll();
   assert.deepEqual(run.scores(), second.scores());
   const other = run.scores().filter(({ series }) => series === 'other');
-  assert.deepEqual(
-    other.flatMap(({ restarted }, i) => (restarted ? [i] : [])),
-    [60],
-  );
+  const actual = other.flatMap(({ restarted }, i) => (restarted ? [i] : []));
+  assert.deepEqual(actual, [60]);
 });
 
 test('the changelog records by which version each partition is scored, and from where on', async () => {

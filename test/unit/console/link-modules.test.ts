@@ -12,8 +12,6 @@ test('a service in a folder whose name has blanks or letters beyond ASCII ended 
   writeFileSync(join(folder, 'page', 'one.ts'), "import { two } from './two.ts';\nexport const one: number = two;\n");
   writeFileSync(join(folder, 'page', 'two.ts'), 'export const two = 2;\n');
   const linked = linkModules(pathToFileURL(join(folder, 'page', 'one.ts')), (name) => `/${name}.js`);
-  assert.deepEqual(
-    linked.map(({ name }) => name),
-    ['page/two', 'page/one'],
-  );
+  const names = linked.map(({ name }) => name);
+  assert.deepEqual(names, ['page/two', 'page/one']);
 });

@@ -33,10 +33,8 @@ test('no type, no test of a vendor and no source map is served', () => {
 
 test('paths change with the content; those of the page itself, and of a page for reports, do not', () => {
   const [changing, lasting] = [files.filter(({ immutable }) => immutable), files.filter(({ immutable }) => !immutable)];
-  assert.deepEqual(
-    lasting.map(({ path }) => path),
-    ['/console', '/console/report.html'],
-  );
+  const actual = lasting.map(({ path }) => path);
+  assert.deepEqual(actual, ['/console', '/console/report.html']);
   assert.equal(
     changing.every(({ path }) => /^\/console\/[0-9a-f]{12}\//.test(path)),
     true,

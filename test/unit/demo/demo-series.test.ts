@@ -42,8 +42,9 @@ test('the incidents of a database begin together, and those of other series alon
   );
   const owners = [...faults.values()].map((series) => new Set(series.map(({ id }) => id.split('/')[0])));
   assert.ok(owners.every(({ size }) => size === 1));
+  const actual = [...faults.values()].filter(({ length }) => length > 1).map((series) => series.map(({ id }) => id));
   assert.deepEqual(
-    [...faults.values()].filter(({ length }) => length > 1).map((series) => series.map(({ id }) => id)),
+    actual,
     ['db-1', 'db-2'].map((owner) => ['latency-p95', 'memory-used', 'cpu'].map((name) => `${owner}/${name}`)),
   );
 });

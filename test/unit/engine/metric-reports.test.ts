@@ -51,10 +51,8 @@ test('the first dead letter of each reason is logged, with its place', () => {
   tally.firstLetters.set('late', { offset: 7, detail: 'older than the newest' });
   for (const partition of [3, 4]) reports.committed(partition, COMMIT, tally);
   const logged = lines.map((line) => JSON.parse(line)).filter(({ reason }) => reason === 'late');
-  assert.deepEqual(
-    logged.map(({ partition, offset, detail }) => ({ partition, offset, detail })),
-    [{ partition: 3, offset: 7, detail: 'older than the newest' }],
-  );
+  const actual = logged.map(({ partition, offset, detail }) => ({ partition, offset, detail }));
+  assert.deepEqual(actual, [{ partition: 3, offset: 7, detail: 'older than the newest' }]);
 });
 
 test('a revoked partition is not reported any more', async () => {
@@ -100,10 +98,8 @@ test('assignments, lost connections, retries and changed settings are logged, ba
   reports.connection(new Error('ECONNREFUSED'));
   reports.retrying(0, new Error('fenced'), 100);
   reports.settingsChanged(0, 12);
-  assert.deepEqual(
-    lines.map((line) => (JSON.parse(line) as { level: string }).level),
-    ['info', 'warn', 'warn', 'info'],
-  );
+  const actual = lines.map((line) => (JSON.parse(line) as { level: string }).level);
+  assert.deepEqual(actual, ['info', 'warn', 'warn', 'info']);
 });
 
 test('the latency of a forecast is measured, and the forecast is unchanged', async () => {

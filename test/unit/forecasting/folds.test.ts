@@ -38,13 +38,11 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 test('a small request submits all its batches at once, and takes them in order of submission', async () => {
   const { of, submitted, taken } = plan([3, 12, 4]);
   const made = forecastFolds(of, LIMITS);
-  assert.deepEqual(
-    submitted.map(({ batch }) => [batch.contextLength, batch.rows]),
-    [
-      [8, 2],
-      [16, 1],
-    ],
-  );
+  const actual = submitted.map(({ batch }) => [batch.contextLength, batch.rows]);
+  assert.deepEqual(actual, [
+    [8, 2],
+    [16, 1],
+  ]);
   submitted[1].answer();
   await turn();
   assert.deepEqual(taken, []);

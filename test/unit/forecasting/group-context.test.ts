@@ -28,14 +28,12 @@ test('the group of a point has every series with observations in the context', (
 
 test('a series that ended before the context is no member', () => {
   const times = withGroupContext(REQUESTED, { ...SERIES, context: 3 });
-  assert.deepEqual(
-    times.map(({ series, time }) => [series, time]),
-    [
-      [0, 6],
-      [2, 6],
-      [2, 9],
-    ],
-  );
+  const actual = times.map(({ series, time }) => [series, time]);
+  assert.deepEqual(actual, [
+    [0, 6],
+    [2, 6],
+    [2, 9],
+  ]);
 });
 
 test('points of one time are one group, in any order of the request', () => {

@@ -23,10 +23,8 @@ test('blocks are means of the observed values, end at the cutoff, and are whole'
 test('a correction starts at 0, is the block difference in the middle of a block, and is constant after the last', () => {
   const correction = correctionOf(new Float64Array(10).fill(5), numbers(9, 1, 7), byFour);
   //                     middle of the first block, 4 above .. of the second, 4 below .. of the third, 2 above
-  assert.deepEqual(
-    [...correction].map((value) => value.toFixed(2)),
-    ['1.00', '3.00', '3.00', '1.00', '-1.00', '-3.00', '-3.25', '-1.75', '-0.25', '1.25'],
-  );
+  const actual = [...correction].map((value) => value.toFixed(2));
+  assert.deepEqual(actual, ['1.00', '3.00', '3.00', '1.00', '-1.00', '-3.00', '-3.25', '-1.75', '-0.25', '1.25']);
 });
 
 test('equal fine and aggregated forecasts give no correction', () => {

@@ -58,13 +58,11 @@ test('a write that fails is decided again by the next run, which continues from 
   log.write(other.opened);
   await until('the second one is opened', () => types(log).length === 2, { everyMs: 5 });
   assert.equal(interrupted.length, 1);
-  assert.deepEqual(
-    committed(log).map(({ incidentId, revision }) => [incidentId, revision]),
-    [
-      [one.opened.eventId, 0],
-      [other.opened.eventId, 0],
-    ],
-  );
+  const actual = committed(log).map(({ incidentId, revision }) => [incidentId, revision]);
+  assert.deepEqual(actual, [
+    [one.opened.eventId, 0],
+    [other.opened.eventId, 0],
+  ]);
   await stop();
 });
 

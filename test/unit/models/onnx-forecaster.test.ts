@@ -53,10 +53,8 @@ test('concurrent requests share a run, and each gets its own rows', async (t) =>
     forecast(levels([3], { horizon: 1 })),
     forecast(levels([4, 5], { horizon: 8 })),
   ]);
-  assert.deepEqual(
-    results.map((result) => [...result]),
-    [[1, 1, 1, 2, 2, 2], [3], [...Array(8).fill(4), ...Array(8).fill(5)]],
-  );
+  const actual = results.map((result) => [...result]);
+  assert.deepEqual(actual, [[1, 1, 1, 2, 2, 2], [3], [...Array(8).fill(4), ...Array(8).fill(5)]]);
   const { runs, forecasts, rowsWaiting, threads } = forecasters.stats();
   assert.deepEqual({ runs, forecasts, rowsWaiting, threads }, { runs: 1, forecasts: 5, rowsWaiting: 0, threads: 1 });
 });

@@ -9,13 +9,11 @@ const at = (nowMs: number) => ({ nowMs, actor: 'provider' });
 
 openedTest('a person has one key, with the name, role and end of the newest sign-in', async (database) => {
   const both = await Promise.all([1, 2].map((nowMs) => keyOfPerson(database, ADA, at(nowMs))));
-  assert.deepEqual(
-    both.map((key) => [key?.id, key?.role, key?.owner]),
-    [
-      ['ada', 'operator', 'ada'],
-      ['ada', 'operator', 'ada'],
-    ],
-  );
+  const actual = both.map((key) => [key?.id, key?.role, key?.owner]);
+  assert.deepEqual(actual, [
+    ['ada', 'operator', 'ada'],
+    ['ada', 'operator', 'ada'],
+  ]);
   assert.equal((await listApiKeys(database)).length, 1);
   assert.deepEqual(
     [999, 1_000].map((nowMs) => both.map((key) => key !== null && isUsable(key, nowMs))),

@@ -21,13 +21,11 @@ openedTest('an incident is acknowledged and muted with all of its events, and ea
   const review = await reviewIncident(store, incident, muted(release));
   assert.deepEqual(review, { acknowledged: looking, muted: release });
   const reviews = await reviewsOf(store, ['e0', 'e449', 'other']);
-  assert.deepEqual(
-    [...reviews.values()].map((review) => [review.eventId, review.acknowledged?.by, review.muted?.reason]),
-    [
-      ['e0', 'ann', 'release'],
-      ['e449', 'ann', 'release'],
-    ],
-  );
+  const actual = [...reviews.values()].map((review) => [review.eventId, review.acknowledged?.by, review.muted?.reason]);
+  assert.deepEqual(actual, [
+    ['e0', 'ann', 'release'],
+    ['e449', 'ann', 'release'],
+  ]);
   assert.deepEqual([...(await incidentReviewsOf(store, ['i', 'unheard'])).keys()], ['i']);
   await reviewIncident(store, incident, acknowledged(null));
   assert.equal((await reviewsOf(store, ['e7'])).get('e7')?.acknowledged, null);

@@ -78,8 +78,9 @@ kafkaTest('on Kafka 2.5 a group copies each record once, through a takeover; an 
   await assert.rejects(earlier.commit([], RECORDS), { code: 'fenced' });
   const scores = () => readTail(connection, { topic: TOPICS.scores, partition: 0, recordsMax: RECORDS + 1 });
   await until('every commit is visible', async () => (await scores()).length >= RECORDS);
+  const actual = (await scores()).map(({ value }) => Number(value));
   assert.deepEqual(
-    (await scores()).map(({ value }) => Number(value)),
+    actual,
     input.map(({ value }) => Number(value)),
   );
   // Produce, Fetch, Metadata, OffsetFetch, JoinGroup, AddPartitionsToTxn, EndTxn, TxnOffsetCommit

@@ -245,8 +245,9 @@ async function commitAll(t: TestContext, socketFactory: ISocketFactory): Promise
     await session.commit([output(topics.scores, offset)], offset);
   }
   const visible = await committedRecords(topics.scores, 0);
+  const actual = visible.map(({ value }) => Number(value));
   assert.deepEqual(
-    visible.map(({ value }) => Number(value)),
+    actual,
     Array.from({ length: COMMITS }, (_, i) => i + 1),
   );
   assert.equal((await log.openPartition(0)).committedOffset, COMMITS);

@@ -247,8 +247,9 @@ for (const [compression, codec] of [
       await session.commit(outputs, 500);
       assert.equal(await storedCodec(topics.scores), codec);
       const read = await committedRecords(topics.scores, 0);
+      const actual = read.map((record) => [String(record.value), record.headers, record.timestampMs]);
       assert.deepEqual(
-        read.map((record) => [String(record.value), record.headers, record.timestampMs]),
+        actual,
         outputs.map((output) => [String(output.value), headers, output.timestampMs]),
       );
       const { kafka, destroy } = kafkaClient(connection);

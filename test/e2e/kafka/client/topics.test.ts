@@ -148,10 +148,8 @@ kafkaTest('the tail of a partition is its newest records', async () => {
   const values = Array.from({ length: 100 }, (_, at) => String(at));
   await append(scores, values);
   const tail = await readTail(connection, { topic: scores, partition: 0, recordsMax: 7 });
-  assert.deepEqual(
-    tail.map(({ value }) => String(value)),
-    values.slice(-7),
-  );
+  const actual = tail.map(({ value }) => String(value));
+  assert.deepEqual(actual, values.slice(-7));
   assert.deepEqual(await readTail(connection, { topic: scores, partition: 0, recordsMax: 0 }), []);
 });
 

@@ -39,14 +39,12 @@ test('an event triggers an incident, and its end resolves the same one', async (
   const { opened, updated, closed } = revisionsOf(1, { grade: 0.95 });
   const bodies = await sentFor(opened, updated, closed);
   for (const body of bodies) checkDocumented(body);
-  assert.deepEqual(
-    bodies.map(({ event_action, dedup_key }) => [event_action, dedup_key]),
-    [
-      ['trigger', opened.eventId],
-      ['trigger', opened.eventId],
-      ['resolve', opened.eventId],
-    ],
-  );
+  const actual = bodies.map(({ event_action, dedup_key }) => [event_action, dedup_key]);
+  assert.deepEqual(actual, [
+    ['trigger', opened.eventId],
+    ['trigger', opened.eventId],
+    ['resolve', opened.eventId],
+  ]);
   const { summary, severity, source } = bodies[0].payload as Record<string, unknown>;
   assert.deepEqual([summary, severity, source], ['[opened] spike in series-1', 'critical', 'series-1']);
 });

@@ -80,13 +80,11 @@ test('what one address refused is a dead letter of its own, and a restart repeat
   restored.restored(0);
   const recipients = restored.drainAdded().map(([, { to }]) => to);
   assert.deepEqual(recipients, [['b']]);
-  assert.deepEqual(
-    restored.deadLetters().map(({ detail, notification }) => [detail, notification.to]),
-    [
-      ['c: 550', ['c']],
-      ['d: 550', ['d']],
-    ],
-  );
+  const actual = restored.deadLetters().map(({ detail, notification }) => [detail, notification.to]);
+  assert.deepEqual(actual, [
+    ['c: 550', ['c']],
+    ['d: 550', ['d']],
+  ]);
   outbox.narrowed(key, { to: [], refused: [] }, 6);
   const details = outbox.drainSettled().map(({ death }) => death?.detail ?? null);
   assert.deepEqual(details, ['c: 550', 'd: 550', null]);

@@ -80,10 +80,8 @@ test('every family of aliases has a season, a horizon and a context; unknown ali
 });
 
 test('the in-sample horizon is shorter than a long season', () => {
-  assert.deepEqual(
-    ['15min', 'W', 'D', 'YE'].map((freq) => inSampleHorizon(frequencyProfile(freq))),
-    [16, 16, 7, 4],
-  );
+  const actual = ['15min', 'W', 'D', 'YE'].map((freq) => inSampleHorizon(frequencyProfile(freq)));
+  assert.deepEqual(actual, [16, 16, 7, 4]);
 });
 
 test('a forecast gives the model at most its context', () => {

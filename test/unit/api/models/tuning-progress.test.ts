@@ -60,10 +60,8 @@ test('every outcome has its own count; a fine-tuning that never ran has no durat
   for (const kind of ['too-long', 'too-large', 'stopped', 'refused', 'failed'] as const) watch(ASKED).ended({ kind });
   const outcomes = ['tuned', 'unchanged', 'too-long', 'too-large', 'stopped', 'refused', 'failed'];
   for (const outcome of outcomes) assert.equal(await figure('tidewatch_tunings_total', { outcome }), 1, outcome);
-  assert.deepEqual(
-    logged().map(({ outcome }) => outcome),
-    outcomes,
-  );
+  const actual = logged().map(({ outcome }) => outcome);
+  assert.deepEqual(actual, outcomes);
   assert.equal(await figure('tidewatch_tunings_waiting'), 0);
   assert.equal(await figure('tidewatch_tunings_running'), 0);
 });

@@ -60,14 +60,12 @@ test('a oneof has the field that is set alone', () => {
 
 test('a message of values has also those that it leaves out because they are zero', () => {
   const all = compileValues(mapping({ values: ['load'] }), {})(record, CLOCK_MS);
-  assert.deepEqual(
-    all.map((each) => each.kind === 'observation' && [each.series, each.value]),
-    [
-      ['FAILED/cpu', 0.5],
-      ['FAILED/disk', 0],
-      ['FAILED/jobs', 0],
-    ],
-  );
+  const actual = all.map((each) => each.kind === 'observation' && [each.series, each.value]);
+  assert.deepEqual(actual, [
+    ['FAILED/cpu', 0.5],
+    ['FAILED/disk', 0],
+    ['FAILED/jobs', 0],
+  ]);
 });
 
 test('a descriptor of proto2 has its groups, and one of an edition the features of its file', () => {

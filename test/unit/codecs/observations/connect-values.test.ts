@@ -15,10 +15,8 @@ function decoded(record: Buffer, value: string) {
 }
 
 test('decimals of the JSON converter have their values, however they are written', () => {
-  assert.deepEqual(
-    RECORDS.map((record) => decoded(record, 'payload.after.amount')),
-    [-26588.24, 12.5, -26588.24],
-  );
+  const actual = RECORDS.map((record) => decoded(record, 'payload.after.amount'));
+  assert.deepEqual(actual, [-26588.24, 12.5, -26588.24]);
   for (const record of RECORDS) {
     assert.equal(decoded(record, 'payload.after.count'), 2 ** 60 + 100);
     assert.equal(decoded(record, 'payload.after.parts[1]'), -2.25);

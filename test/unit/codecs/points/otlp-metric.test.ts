@@ -18,10 +18,8 @@ function pointsOf(what: string, name: string, file = 'otlp-python.json'): Series
 for (const name of ['orders', 'seconds_count']) {
   test(`deltas of ${name} have intervals that follow each other`, () => {
     const found = pointsOf('delta', name);
-    assert.deepEqual(
-      found.map(({ values }) => values[0]),
-      [3, 5, 2, 7],
-    );
+    const actual = found.map(({ values }) => values[0]);
+    assert.deepEqual(actual, [3, 5, 2, 7]);
     for (const [i, { timestampsMs, extras }] of found.entries()) {
       const { startMs = Number.NaN, isDelta } = extras?.[0] ?? {};
       assert.equal(isDelta, true);
@@ -44,10 +42,8 @@ for (const name of ['orders', 'seconds_count']) {
 test('integers of 64 bits keep their digits, those of gauges, too', () => {
   for (const name of ['bytes', 'bytes_gauge']) {
     const found = pointsOf('large', name).map(({ values, extras }) => wholeInteger(values[0], extras?.[0]?.low ?? 0));
-    assert.deepEqual(
-      found.map((whole) => whole - 2n ** 60n),
-      [100n, 200n, 300n, 400n, 500n, 500n],
-    );
+    const actual = found.map((whole) => whole - 2n ** 60n);
+    assert.deepEqual(actual, [100n, 200n, 300n, 400n, 500n, 500n]);
   }
 });
 

@@ -13,18 +13,14 @@ const ALL = [
 
 test('a list is grouped by the values of a label, in the order of the first items', () => {
   const groups = groupsBy(ALL, 'label.team', labelledSeries);
-  assert.deepEqual(
-    groups.map(({ name, items }) => [name, items.length]),
-    [
-      ['team=shop', 2],
-      ['no team', 1],
-      ['team=auth', 1],
-    ],
-  );
-  assert.deepEqual(
-    groupsBy(ALL, 'detector', labelledSeries).map(({ name }) => name),
-    ['detector=hosts', 'detector=web'],
-  );
+  const actual = groups.map(({ name, items }) => [name, items.length]);
+  assert.deepEqual(actual, [
+    ['team=shop', 2],
+    ['no team', 1],
+    ['team=auth', 1],
+  ]);
+  const names = groupsBy(ALL, 'detector', labelledSeries).map(({ name }) => name);
+  assert.deepEqual(names, ['detector=hosts', 'detector=web']);
   assert.deepEqual(groupsBy(ALL, '', labelledSeries), [{ name: null, items: ALL }]);
 });
 

@@ -57,10 +57,8 @@ test('points of two starts in turn continue from those of their own start', () =
   ]);
   // The second one has started within what is a step: what it counted is known.
   assert.deepEqual(increases(given), [Number.NaN, 0, 10, 7, 10, 7, 10, 7]);
-  assert.deepEqual(
-    changes(given).map(({ inTurn }) => inTurn),
-    [false, false, true, true, true, true, true, true],
-  );
+  const inTurns = changes(given).map(({ inTurn }) => inTurn);
+  assert.deepEqual(inTurns, [false, false, true, true, true, true, true, true]);
 });
 
 test('a sender that started long ago has a first point', () => {

@@ -52,10 +52,8 @@ test('a position is covered by as many forecasts as there are cutoffs with it in
 });
 
 test('a context goes into the smallest bucket that holds it, a longer one into the largest', () => {
-  assert.deepEqual(
-    [1, 64, 65, 512, 600].map((available) => contextBucket(available, [64, 128, 512])),
-    [64, 64, 128, 512, 512],
-  );
+  const actual = [1, 64, 65, 512, 600].map((available) => contextBucket(available, [64, 128, 512]));
+  assert.deepEqual(actual, [64, 64, 128, 512, 512]);
 });
 
 test('forecasted positions are those in the horizon of a cutoff', () => {

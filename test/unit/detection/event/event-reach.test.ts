@@ -41,15 +41,17 @@ const minutes = (ms: number | null) => (ms === null ? null : ms / STEP_MS - STAR
 
 test('an open event whose values are back is recovering, and lasts no longer than they were away', () => {
   const revisions = revisionsOf([...away(6, 40, 50), ...typical(60)]);
-  assert.deepEqual(
-    revisions.map(({ type, recoveringSinceMs, endedAtMs }) => [type, minutes(recoveringSinceMs), minutes(endedAtMs)]),
-    [
-      ['opened', null, null],
-      ['updated', null, null],
-      ['updated', 6, null],
-      ['closed', null, 6],
-    ],
-  );
+  const actual = revisions.map(({ type, recoveringSinceMs, endedAtMs }) => [
+    type,
+    minutes(recoveringSinceMs),
+    minutes(endedAtMs),
+  ]);
+  assert.deepEqual(actual, [
+    ['opened', null, null],
+    ['updated', null, null],
+    ['updated', 6, null],
+    ['closed', null, 6],
+  ]);
   const [, , recovering, closed] = revisions;
   assert.match(recovering.summary, /, for 6 minutes, recovering since 1970-01-01 01:06 UTC$/);
   assert.match(closed.summary, /, for 6 minutes$/);

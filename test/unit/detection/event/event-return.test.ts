@@ -57,11 +57,8 @@ test('regression: values that are back behind a drift that was no event are at n
   for (let seed = 0; seed < 20; seed++) {
     assert.equal(isBack(drifted, seed), true, `seed ${seed}`);
     assert.equal(isBack(stays, seed), false, 'values that stay away are');
-    assert.equal(
-      isBack((since) => (since < 0 || since >= 20 ? 0 : HEIGHT), seed),
-      true,
-      'and those that went back not',
-    );
+    const actual = isBack((since) => (since < 0 || since >= 20 ? 0 : HEIGHT), seed);
+    assert.equal(actual, true, 'and those that went back not');
   }
 });
 
@@ -71,10 +68,7 @@ test('regression: a spike whose rows reach to its end, and whose values stay awa
   };
   assert.equal(isNone('spike', ROWS), true);
   assert.equal(isNone('spike', 20), false, 'its rows were back by then');
-  assert.equal(
-    isNone('spike', ROWS, () => 0),
-    false,
-    'values are back',
-  );
+  const actual = isNone('spike', ROWS, () => 0);
+  assert.equal(actual, false, 'values are back');
   assert.equal(isNone('burst', ROWS), false);
 });

@@ -9,10 +9,8 @@ const isAlarm = (sharp: number, rareStep: number) => {
 };
 
 test('the rarer the steps of a series were, the more any of them counts, up to a bound; 64 steps define what is usual', () => {
-  assert.deepEqual(
-    [99, 49, 9, 0].map((steps) => shownByRareStep(steps, 100)),
-    [0, 30, 80, 80],
-  );
+  const actual = [99, 49, 9, 0].map((steps) => shownByRareStep(steps, 100));
+  assert.deepEqual(actual, [0, 30, 80, 80]);
   assert.equal(shownByRareStep(19, 100), 60);
   assert.equal(shownByRareStep(64, 10_000), 0);
   assert.equal(shownByRareStep(0, 1), 0);

@@ -24,10 +24,8 @@ test('of a group, whose members share the target rate, the season of each is an 
   const raises = (unusual: number, isMember: boolean) => {
     return passSeason(emptyProfile(layout), seasonOf(unusual), { rate: 0.001, isMember }).raised;
   };
-  assert.deepEqual(
-    [5.9, 6.5, 7.1].map((unusual) => raises(unusual, true)),
-    [false, true, true],
-  );
+  const actual = [5.9, 6.5, 7.1].map((unusual) => raises(unusual, true));
+  assert.deepEqual(actual, [false, true, true]);
   assert.deepEqual(
     [5.9, 6.5, 7.1].map((unusual) => raises(unusual, false)),
     [false, false, true],

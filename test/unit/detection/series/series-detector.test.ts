@@ -109,10 +109,8 @@ test('a position that no cutoff reaches is not forecasted', () => {
     if (detector.forecastDue) detector.forecasted(Float32Array.of(0));
     return detector.score(i);
   });
-  assert.deepEqual(
-    detections.slice(15).map(({ state }) => state),
-    ['warming-up', 'warming-up', 'calibrating', 'not-forecasted', 'calibrating'],
-  );
+  const states = detections.slice(15).map(({ state }) => state);
+  assert.deepEqual(states, ['warming-up', 'warming-up', 'calibrating', 'not-forecasted', 'calibrating']);
 });
 
 test('without any observation in its context a series has nothing to forecast from', () => {

@@ -48,10 +48,8 @@ test('a removed detector closes the events of its series with the next record of
   const { opened, worked } = await withOpenEvent();
   const elsewhere = detectorConfig({ series: ['other'], settings });
   const events = await worked([elsewhere], 1, () => 10);
-  assert.deepEqual(
-    events.slice(opened).map(({ type, closeReason }) => [type, closeReason]),
-    [['closed', 'detector_removed']],
-  );
+  const actual = events.slice(opened).map(({ type, closeReason }) => [type, closeReason]);
+  assert.deepEqual(actual, [['closed', 'detector_removed']]);
   assert.equal((await worked([elsewhere], 3, () => 10)).length, opened + 1);
 });
 

@@ -148,8 +148,6 @@ test('the last steps of a group are scored, also those that wait for a member', 
 test('scores come in the order of their observations', async () => {
   const rows = steps(0, 100).flatMap((step) => [row('a', step), row('b', step, 1), row('c', step, 2)]);
   const { scores } = await backtested(await historyOf(csvOf(rows)), detectorConfig());
-  assert.deepEqual(
-    scores.map(({ input }) => input.offset),
-    steps(0, 300),
-  );
+  const actual = scores.map(({ input }) => input.offset);
+  assert.deepEqual(actual, steps(0, 300));
 });

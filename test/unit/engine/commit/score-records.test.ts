@@ -46,10 +46,10 @@ test('a skipped range of offsets is one dead letter and is counted, and the comm
   run.feed(observed('s', '0:0'));
   await run.scoreAll();
   const letters = run.deadLetters().filter(({ reason }) => reason !== 'late');
-  assert.deepEqual(
-    lines(letters, 'reason', ({ input }) => JSON.stringify(input)),
-    ['records-expired {"topic":"observations","partition":0,"offset":2,"lastOffset":4,"timestampMs":-1}'],
-  );
+  const actual = lines(letters, 'reason', ({ input }) => JSON.stringify(input));
+  assert.deepEqual(actual, [
+    'records-expired {"topic":"observations","partition":0,"offset":2,"lastOffset":4,"timestampMs":-1}',
+  ]);
   assert.deepEqual(
     lines(run.scores(), ({ input }) => input.offset),
     ['0', '1'],
@@ -96,14 +96,12 @@ test('a score has the event time as its timestamp, and the headers that pass thr
   // Ahead of the clock, as far as may be: brokers refuse timestamps in the future.
   run.broker.append(0, Buffer.from('s'), observationRecord('s', 2, 1).value);
   await run.scoreAll();
-  assert.deepEqual(
-    run.broker.read(TOPICS.scores, 0).map((score) => [score.timestampMs, score.headers]),
-    [
-      [START_MS, []],
-      [START_MS + STEP_MS, headers],
-      [watermarkMs, []],
-    ],
-  );
+  const actual = run.broker.read(TOPICS.scores, 0).map((score) => [score.timestampMs, score.headers]);
+  assert.deepEqual(actual, [
+    [START_MS, []],
+    [START_MS + STEP_MS, headers],
+    [watermarkMs, []],
+  ]);
 });
 
 test('decoded records divide at any place, each with what was decoded of it', () => {

@@ -75,10 +75,10 @@ test('a group offset that was moved ahead of the state is reported in the log, a
   append(run, 's', 28, 30);
   await run.scoreAll({}, events);
   assert.deepEqual(skipped, [{ first: 20, last: 22, reason: 'records-skipped' }]);
-  assert.deepEqual(
-    run.deadLetters().map(({ reason, input }) => [reason, input]),
-    [['records-skipped', { topic: TOPICS.observations, partition: 0, offset: 20, lastOffset: 22, timestampMs: -1 }]],
-  );
+  const actual = run.deadLetters().map(({ reason, input }) => [reason, input]);
+  assert.deepEqual(actual, [
+    ['records-skipped', { topic: TOPICS.observations, partition: 0, offset: 20, lastOffset: 22, timestampMs: -1 }],
+  ]);
   assert.deepEqual(
     run.scores().map(({ input, position }) => [input.offset, position]),
     [...Array(20).keys(), 23, 24, 25, 26, 27, 28, 29].map((offset) => [offset, offset]),

@@ -71,10 +71,8 @@ test('an export has the digits that were sent, not those of single precision', a
   await run.scoreAll();
   const session = await run.broker.openLog().openPartition(0);
   const rows = [...keptObservations(await restoreForTools(session, TOPICS.observations, lookup), 'db')];
-  assert.deepEqual(
-    rows.map(({ value }) => value),
-    [21.1, 21.3203, 0, -4000.25, 123456.79, 21.1, 0.3],
-  );
+  const values = rows.map(({ value }) => value);
+  assert.deepEqual(values, [21.1, 21.3203, 0, -4000.25, 123456.79, 21.1, 0.3]);
 });
 
 test('a dry reset counts what would start over, and changes nothing', async () => {

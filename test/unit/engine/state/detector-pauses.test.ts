@@ -84,10 +84,8 @@ test('where only some stop, each has a silence of its own', async () => {
 test('a series that does not return with the others has a silence of its own, so many steps after the pause', async () => {
   const sends: Sends = (series, step) => webPauses(series, step) && (series !== 'web-3' || step < 20 || step >= 50);
   const run = await scored(sends);
-  assert.deepEqual(
-    lines(silences(run), 'type', 'series', ({ updatedAtMs }) => stepOf(updatedAtMs)),
-    ['opened null 24', 'closed null 40', 'opened web-3 24', 'closed web-3 50'],
-  );
+  const actual = lines(silences(run), 'type', 'series', ({ updatedAtMs }) => stepOf(updatedAtMs));
+  assert.deepEqual(actual, ['opened null 24', 'closed null 40', 'opened web-3 24', 'closed web-3 50']);
   const silent = run.scores().findIndex(({ state }) => state === 'silent');
   assert.equal(stepOf(run.scores()[silent - 1].timestampMs), 46);
 });

@@ -74,10 +74,8 @@ test('a series or group of which nothing is continued is forgotten after its idl
   await resumed(first, { detectors });
   append(first, ['other'], range(2, 20));
   const run = await resumed(first, { detectors });
-  assert.equal(
-    run.total(({ forgotten }) => forgotten.idle),
-    2,
-  );
+  const actual = run.total(({ forgotten }) => forgotten.idle);
+  assert.equal(actual, 2);
 });
 
 /**

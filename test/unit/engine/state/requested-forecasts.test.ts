@@ -65,10 +65,8 @@ test('units that are requested together settle with their runs, in the order of 
   assert.deepEqual(rows, [REQUEST_ROWS_MAX, 1]);
   runs[0].end();
   await forecasts.underWay(units[0]);
-  assert.deepEqual(
-    units.map((unit) => unit.forecastsDue().length),
-    [...Array.from({ length: REQUEST_ROWS_MAX }, () => 0), 1],
-  );
+  const actual = units.map((unit) => unit.forecastsDue().length);
+  assert.deepEqual(actual, [...Array.from({ length: REQUEST_ROWS_MAX }, () => 0), 1]);
   runs[1].end();
   await all;
 });
@@ -83,10 +81,8 @@ test('more rows than may wait for the model are requested in their order, as soo
   assert.equal(runs.length, full);
   runs[full - 1].end();
   await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual(
-    runs.slice(full).map(({ rows }) => rows),
-    [2, 1],
-  );
+  const actual = runs.slice(full).map(({ rows }) => rows);
+  assert.deepEqual(actual, [2, 1]);
   for (const { end } of runs) end();
   await Promise.all([first, second, third]);
 });

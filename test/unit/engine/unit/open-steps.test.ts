@@ -73,10 +73,8 @@ test('the last step of a series that ends closes by the event time of others, a 
   assert.ok(open.scores().every(({ series }) => series === 'other'));
   open.feed(others.slice(14));
   const closed = await resumed(open, options);
-  assert.deepEqual(
-    scored(closed).filter((line) => line.endsWith('2 1')),
-    ['0 2 1'],
-  );
+  const actual = scored(closed).filter((line) => line.endsWith('2 1'));
+  assert.deepEqual(actual, ['0 2 1']);
 });
 
 test('a series far behind the others closes its steps by its own points', async () => {
@@ -149,10 +147,8 @@ for (const [settings, expected] of [
     const options = { detectors: detectors(settings) };
     const run = await scoreAll('0:100 0.25:115 1:160', options);
     run.feed(observed('s', '1.25:175 2:190 3:250'));
-    assert.deepEqual(
-      (await resumed(run, options)).scores().map(({ value }) => value),
-      expected,
-    );
+    const values = (await resumed(run, options)).scores().map(({ value }) => value);
+    assert.deepEqual(values, expected);
   });
 }
 

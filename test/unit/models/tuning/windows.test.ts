@@ -17,10 +17,8 @@ test('two values are enough: one of context and one of target', () => {
 
 test('shorter series have no training windows, and the others keep their indices', () => {
   const { training } = planWindows([1, 0, 40], 4, 32);
-  assert.deepEqual(
-    training.map(({ series }) => series),
-    [2],
-  );
+  const actual = training.map(({ series }) => series);
+  assert.deepEqual(actual, [2]);
   assert.deepEqual(planWindows([1, 0], 4, 32), { training: [], all: [], validation: [] });
 });
 
@@ -36,8 +34,9 @@ test('a fifth of a long series is held out, and validation windows reach its end
 test('of many series evenly spaced ones are validated, each on its newest windows first', () => {
   const { validation } = planWindows(Array(64).fill(500), 24, 32);
   assert.equal(validation.length, 32);
+  const actual = validation.map(({ series }) => series);
   assert.deepEqual(
-    validation.map(({ series }) => series),
+    actual,
     Array.from({ length: 32 }, (_, i) => 2 * i),
   );
   assert.ok(validation.every(({ end }) => end === 500));

@@ -26,13 +26,11 @@ test('each series of a result has its points; a result without a name has that o
   );
   assert.ok(answer.kind === 'answered');
   assert.equal(answer.partial, null);
-  assert.deepEqual(
-    answer.points.series.map(({ id, timestampsMs, values }) => [id, timestampsMs, values]),
-    [
-      ['up{job="a"}', [60_000, 120_000], [1, 0]],
-      ['mine{job="b"}', [180_000], [1_000]],
-    ],
-  );
+  const actual = answer.points.series.map(({ id, timestampsMs, values }) => [id, timestampsMs, values]);
+  assert.deepEqual(actual, [
+    ['up{job="a"}', [60_000, 120_000], [1, 0]],
+    ['mine{job="b"}', [180_000], [1_000]],
+  ]);
 });
 
 test('what is no number is a missing value, and steps that were not asked for are left out', () => {
@@ -59,13 +57,11 @@ test('native histograms are the series of their count and sum', () => {
     ]),
   );
   assert.ok(answer.kind === 'answered');
-  assert.deepEqual(
-    answer.points.series.map(({ id, timestampsMs, values }) => [id, timestampsMs, values]),
-    [
-      ['h_count{job="a"}', [60_000], [20]],
-      ['h_sum{job="a"}', [60_000], [50.5]],
-    ],
-  );
+  const actual = answer.points.series.map(({ id, timestampsMs, values }) => [id, timestampsMs, values]);
+  assert.deepEqual(actual, [
+    ['h_count{job="a"}', [60_000], [20]],
+    ['h_sum{job="a"}', [60_000], [50.5]],
+  ]);
   assert.deepEqual([answer.points.missing, answer.points.refused], [2, 0]);
 });
 

@@ -158,8 +158,9 @@ for (const [name, format] of Object.entries(RECORDED)) {
       assert.deepEqual([outcome.refused, outcome.reasons], [0, []]);
       const jobs = outcome.records.map(({ key, value }) => ({ id: String(key), ...JSON.parse(String(value)) }));
       const queues = jobs.flatMap(({ id, value }) => (id.startsWith('jobs_total{') ? [[id, value]] : []));
+      const actual = queues.map(([id]) => /queue="(\d)"/.exec(id)?.[1]);
       assert.deepEqual(
-        queues.map(([id]) => /queue="(\d)"/.exec(id)?.[1]),
+        actual,
         queues.map(([, value]) => String(value % 10)),
       );
       assert.equal(new Set(queues.map(([id]) => id)).size, 3);

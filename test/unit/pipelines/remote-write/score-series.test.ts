@@ -12,31 +12,29 @@ test('a score has a sample of each number that is there, at its event time', () 
   const silent = score(3, { state: 'silent' });
   const series = seriesOf([score(1), score(2, { lo: null, grade: null }), silent, score(4, { group: 'g' })]);
   const labels = { detector: 'cpu', job: 'a', metric: 'up', time: 'event' };
-  assert.deepEqual(
-    series.map((each) => [Object.fromEntries(each.labels), each.samples]),
+  const actual = series.map((each) => [Object.fromEntries(each.labels), each.samples]);
+  assert.deepEqual(actual, [
+    [{ __name__: 'tidewatch_grade', ...labels }, [[1, 0.5]]],
     [
-      [{ __name__: 'tidewatch_grade', ...labels }, [[1, 0.5]]],
+      { __name__: 'tidewatch_expected', ...labels },
       [
-        { __name__: 'tidewatch_expected', ...labels },
-        [
-          [1, 4],
-          [2, 4],
-        ],
+        [1, 4],
+        [2, 4],
       ],
-      [{ __name__: 'tidewatch_lower', ...labels }, [[1, 3]]],
-      [
-        { __name__: 'tidewatch_upper', ...labels },
-        [
-          [1, 5],
-          [2, 5],
-        ],
-      ],
-      [{ __name__: 'tidewatch_grade', ...labels, group: 'g' }, [[4, 0.5]]],
-      [{ __name__: 'tidewatch_expected', ...labels, group: 'g' }, [[4, 4]]],
-      [{ __name__: 'tidewatch_lower', ...labels, group: 'g' }, [[4, 3]]],
-      [{ __name__: 'tidewatch_upper', ...labels, group: 'g' }, [[4, 5]]],
     ],
-  );
+    [{ __name__: 'tidewatch_lower', ...labels }, [[1, 3]]],
+    [
+      { __name__: 'tidewatch_upper', ...labels },
+      [
+        [1, 5],
+        [2, 5],
+      ],
+    ],
+    [{ __name__: 'tidewatch_grade', ...labels, group: 'g' }, [[4, 0.5]]],
+    [{ __name__: 'tidewatch_expected', ...labels, group: 'g' }, [[4, 4]]],
+    [{ __name__: 'tidewatch_lower', ...labels, group: 'g' }, [[4, 3]]],
+    [{ __name__: 'tidewatch_upper', ...labels, group: 'g' }, [[4, 5]]],
+  ]);
   for (const each of series) {
     const names = each.labels.map(([name]) => name);
     assert.deepEqual(names, [...names].sort());
@@ -46,8 +44,9 @@ test('a score has a sample of each number that is there, at its event time', () 
 test('halves are in order and have every sample, down to single ones', () => {
   const all = seriesOf([score(1), score(2), score(3)]);
   const leaves = (series: typeof all): typeof all => halvesOf(series)?.flatMap(leaves) ?? series;
+  const actual = leaves(all).map(({ labels, samples }) => [labels[0][1], samples[0]?.[0], samples.length]);
   assert.deepEqual(
-    leaves(all).map(({ labels, samples }) => [labels[0][1], samples[0]?.[0], samples.length]),
+    actual,
     all.flatMap(({ labels }) => [1, 2, 3].map((ms) => [labels[0][1], ms, 1])),
   );
   assert.equal(samplesIn(all), 12);
@@ -72,8 +71,6 @@ test('a band has at most 30 labels, those of the score among them', () => {
   const labels = Array.from({ length: 60 }, (_, i) => `l${String(i).padStart(2, '0')}="${i}"`).join();
   const [{ labels: written }] = seriesOf([score(1, { series: `up{${labels}}` })]);
   assert.equal(written.length, 30);
-  assert.deepEqual(
-    written.map(([name]) => name).filter((name) => !/^l\d/.test(name)),
-    ['__name__', 'detector', 'metric', 'time'],
-  );
+  const actual = written.map(([name]) => name).filter((name) => !/^l\d/.test(name));
+  assert.deepEqual(actual, ['__name__', 'detector', 'metric', 'time']);
 });

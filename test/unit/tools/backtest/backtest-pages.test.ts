@@ -22,8 +22,6 @@ test('a report has scores and events by the names that HTTP describes', () => {
       [1, 0],
     ],
   );
-  assert.deepEqual(
-    report.events.map(({ revision, startedAtMs, acknowledged }) => [revision, startedAtMs, acknowledged]),
-    [[1, anomalyEvent().startedAtMs, null]],
-  );
+  const actual = report.events.map(({ revision, startedAtMs, acknowledged }) => [revision, startedAtMs, acknowledged]);
+  assert.deepEqual(actual, [[1, anomalyEvent().startedAtMs, null]]);
 });

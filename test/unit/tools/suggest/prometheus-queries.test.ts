@@ -20,13 +20,11 @@ test('gauges are asked for as they are, each counter by its rate, and buckets no
     }),
     DATA,
   );
-  assert.deepEqual(
-    sources.map(({ name, query }) => [name, query]),
-    [
-      ['gauges', '{job="node", __name__!~"jobs_total|seconds_bucket"}'],
-      ['jobs_total.rate', 'rate({job="node", __name__="jobs_total"}[300s])'],
-    ],
-  );
+  const actual = sources.map(({ name, query }) => [name, query]);
+  assert.deepEqual(actual, [
+    ['gauges', '{job="node", __name__!~"jobs_total|seconds_bucket"}'],
+    ['jobs_total.rate', 'rate({job="node", __name__="jobs_total"}[300s])'],
+  ]);
   assert.deepEqual(left, ['seconds_bucket']);
   const found = new Map([...columns.all()].map(({ id, values }) => [id, values]));
   assert.deepEqual([...found.keys()].sort(), ['jobs_total.rate{host="a"}', 'load{host="a"}']);

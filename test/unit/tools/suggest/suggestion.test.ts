@@ -33,14 +33,12 @@ test('series of one metric are one detector by its name, those of paths by their
     'web-2/cpu': { to: 400, value: noise(4) },
     'pump 7': { to: 400, value: noise(5) },
   });
-  assert.deepEqual(
-    detectors.map(({ name, family }) => [name, family.patterns, family.members.length]),
-    [
-      ['load', ['{__name__="load"}'], 2],
-      ['pump', ['pump *'], 1],
-      ['cpu', ['*/cpu'], 2],
-    ],
-  );
+  const actual = detectors.map(({ name, family }) => [name, family.patterns, family.members.length]);
+  assert.deepEqual(actual, [
+    ['load', ['{__name__="load"}'], 2],
+    ['pump', ['pump *'], 1],
+    ['cpu', ['*/cpu'], 2],
+  ]);
 });
 
 test('series of one name with another step have a detector of their own', () => {
@@ -49,13 +47,11 @@ test('series of one name with another step have a detector of their own', () => 
     'load{host="b"}': { to: 400, value: noise(2) },
     'load{host="c"}': { to: 400, stepMs: 60 * MIN, value: noise(3) },
   });
-  assert.deepEqual(
-    detectors.map(({ freq, family }) => [freq.alias, family.patterns]),
-    [
-      ['h', ['load{host="c"}']],
-      ['5min', ['{__name__="load"}']],
-    ],
-  );
+  const actual = detectors.map(({ freq, family }) => [freq.alias, family.patterns]);
+  assert.deepEqual(actual, [
+    ['h', ['load{host="c"}']],
+    ['5min', ['{__name__="load"}']],
+  ]);
 });
 
 test('what is not watched has a reason; counters are watched by their rate', () => {

@@ -79,10 +79,8 @@ test('problems of alignment name their fields', () => {
   const crowd = request(new Array(MEMBERS_MAX + 1).fill(2));
   assert.match(refused(crowd, together)[0].msg, /5 series cannot be forecast together: at most 4/);
   const fields = refused(request([5, 3], ['2026-01-01', 'no time']), together);
-  assert.deepEqual(
-    fields.map(({ loc }) => loc.join('.')),
-    ['body.series.start_datetime.1'],
-  );
+  const actual = fields.map(({ loc }) => loc.join('.'));
+  assert.deepEqual(actual, ['body.series.start_datetime.1']);
 });
 
 test('the long-horizon model takes five weeks of hours to forecast one', () => {

@@ -21,8 +21,9 @@ test('large bodies of one owner do not hold up the body of another', async () =>
     noted('small', 'bob', small()),
   ]);
   assert.ok(done.indexOf('small body') < done.indexOf(`large ${LARGE.at(-1)} body`), done.join());
+  const actual = done.filter((name) => name !== 'small body');
   assert.deepEqual(
-    done.filter((name) => name !== 'small body'),
+    actual,
     LARGE.map((number) => `large ${number} body`),
   );
 });

@@ -71,10 +71,8 @@ test('a missing field is reported at its own location; a value that is no object
   assert.deepEqual(check({ series: { y: [] } }), [
     { loc: ['body', 'series', 'sizes'], msg: 'Field required', type: 'missing' },
   ]);
-  assert.deepEqual(
-    check([]).map(({ loc, type }) => ({ loc, type })),
-    [{ loc: ['body'], type: 'model_attributes_type' }],
-  );
+  const actual = check([]).map(({ loc, type }) => ({ loc, type }));
+  assert.deepEqual(actual, [{ loc: ['body'], type: 'model_attributes_type' }]);
   assert.equal(check({ series: { y: [], sizes: [] } })[0].type, 'too_short');
 });
 

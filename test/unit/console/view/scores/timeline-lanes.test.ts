@@ -9,10 +9,8 @@ test('an open event reaches until now, and one outside of the time is left out',
   const ended = seen({ eventId: 'ended', detector: 'hosts', startedAtMs: 30, endedAtMs: 75 });
   const lanes = timelineLanes([open, before, ended], { from: 50, to: 150 }, 100);
   assert.deepEqual([...lanes.keys()], ['hosts', 'web']);
-  assert.deepEqual(
-    lanes.get('web')?.map(({ left, width }) => [left, width]),
-    [[0, 0.5]],
-  );
+  const actual = lanes.get('web')?.map(({ left, width }) => [left, width]);
+  assert.deepEqual(actual, [[0, 0.5]]);
   assert.deepEqual(
     lanes.get('hosts')?.map(({ left, width }) => [left, width]),
     [[0, 0.25]],

@@ -31,13 +31,11 @@ test('a revision changes, adds or ends an open incident, and keeps its feedback'
   const acknowledged = { at: 1, by: 'ann', note: null };
   const known = [answer({ acknowledged }), answer({ incidentId: 'other' })];
   const updated = withRevision(known, revision({ type: 'updated', severity: 99 }));
-  assert.deepEqual(
-    updated.map(({ incidentId, severity, acknowledged: by }) => [incidentId, severity, by]),
-    [
-      [incident().incidentId, 99, acknowledged],
-      ['other', 48.125, null],
-    ],
-  );
+  const actual = updated.map(({ incidentId, severity, acknowledged: by }) => [incidentId, severity, by]);
+  assert.deepEqual(actual, [
+    [incident().incidentId, 99, acknowledged],
+    ['other', 48.125, null],
+  ]);
   assert.equal(withRevision([], revision()).length, 1);
   for (const changes of [{ endedAtMs: 1 }, { type: 'merged', mergedInto: 'other' }, { kind: 'single' }] as const) {
     assert.deepEqual(withRevision(known, revision(changes)), known.slice(1));

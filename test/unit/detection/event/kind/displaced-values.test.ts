@@ -65,10 +65,8 @@ test('nothing is known where the rows before the event are not kept', () => {
 });
 
 test('missing values are no evidence', () => {
-  assert.equal(
-    departure((since) => (since < 0 ? 0 : Number.NaN), 30),
-    null,
-  );
+  const actual = departure((since) => (since < 0 ? 0 : Number.NaN), 30);
+  assert.equal(actual, null);
 });
 
 test('a slow drift rises while single values are typical again, and continues to rise; a level stays', () => {

@@ -12,6 +12,8 @@ const AMPLITUDE = 5;
 /** A season of 24 rows with a little noise. */
 const usual = (row: number) => AMPLITUDE * Math.sin((2 * Math.PI * row) / 24) + 0.3 * Math.sin(row * row);
 
+const above = (row: number) => usual(row) + 9;
+
 /** The kind of what begins after ROWS usual rows; `seen` says the value of each row from there on. */
 function kindAfter(
   seen: (row: number) => number,
@@ -34,35 +36,16 @@ function kindAfter(
 }
 
 test('a value that is off for a row or two is a spike or a dip', () => {
-  assert.equal(
-    kindAfter((row) => usual(row) + (row < ROWS + 2 ? 9 : 0)),
-    'spike',
-  );
-  assert.equal(
-    kindAfter((row) => usual(row) - (row < ROWS + 1 ? 9 : 0)),
-    'dip',
-  );
-  assert.equal(
-    kindAfter((row) => usual(row) + 9, 1),
-    'spike',
-    'one row tells no more',
-  );
+  const spike = (row: number) => usual(row) + (row < ROWS + 2 ? 9 : 0);
+  const dip = (row: number) => usual(row) - (row < ROWS + 1 ? 9 : 0);
+  assert.deepEqual([kindAfter(spike), kindAfter(dip)], ['spike', 'dip']);
+  assert.equal(kindAfter(above, 1), 'spike', 'one row tells no more');
 });
 
 test('values that stay off are a level shift, or a drift where they left their level before', () => {
-  assert.equal(
-    kindAfter((row) => usual(row) + 9),
-    'level_shift',
-  );
-  assert.equal(
-    kindAfter((row) => usual(row) + 9, 30, { leading: 6 }),
-    'drift',
-  );
-  assert.equal(
-    kindAfter((row) => usual(row) + 9, 30, { leading: -6 }),
-    'level_shift',
-    'they were off on the other side',
-  );
+  assert.equal(kindAfter(above), 'level_shift');
+  assert.equal(kindAfter(above, 30, { leading: 6 }), 'drift');
+  assert.equal(kindAfter(above, 30, { leading: -6 }), 'level_shift', 'they were off on the other side');
 });
 
 test('a new level is a level shift where the forecast follows it after two rows', () => {
@@ -115,10 +98,8 @@ test('a new level with somewhat more noise is no burst', () => {
 });
 
 test('values that do not rise and fall any more have lost their season', () => {
-  assert.equal(
-    kindAfter((row) => 0.3 * Math.sin(row * row)),
-    'missing_season',
-  );
+  const actual = kindAfter((row) => 0.3 * Math.sin(row * row));
+  assert.equal(actual, 'missing_season');
 });
 
 test('a flat series that jumps was flat before, and is not stuck', () => {
@@ -128,10 +109,8 @@ test('a flat series that jumps was flat before, and is not stuck', () => {
 });
 
 test('a value that comes again and again is stuck, unless it did so before', () => {
-  assert.equal(
-    kindAfter(() => 3.25),
-    'stuck',
-  );
+  const actual = kindAfter(() => 3.25);
+  assert.equal(actual, 'stuck');
   const values = Float32Array.from({ length: 200 }, (_, row) => (row % 20 < 10 ? 0 : 1 + (row % 3)));
   const residuals = Array.from({ length: 20 }, () => 4);
   assert.notEqual(
@@ -141,10 +120,8 @@ test('a value that comes again and again is stuck, unless it did so before', () 
 });
 
 test('values that jump up and down are a burst', () => {
-  assert.equal(
-    kindAfter((row) => usual(row) + (row % 2 === 0 ? 8 : -8), 12, { span: 12 }),
-    'burst',
-  );
+  const actual = kindAfter((row) => usual(row) + (row % 2 === 0 ? 8 : -8), 12, { span: 12 });
+  assert.equal(actual, 'burst');
 });
 
 test('regression: a spike whose values stay away is a level shift, or a drift by how they left', () => {
@@ -165,19 +142,14 @@ test('a kind is refined and never taken back', () => {
 });
 
 test('missing values classify nothing', () => {
-  assert.equal(
-    kindAfter((row) => (row === ROWS ? 30 : Number.NaN)),
-    'spike',
-  );
+  const actual = kindAfter((row) => (row === ROWS ? 30 : Number.NaN));
+  assert.equal(actual, 'spike');
 });
 
 test('a drift differs from a level shift by how values left what was usual, whatever was before the alarm', () => {
-  const off = (row: number) => usual(row) + 9;
-  assert.equal(kindAfter(off, 30, { departure: { riseRows: 40, displacedRows: 20, size: 9 } }), 'drift');
-  assert.equal(
-    kindAfter(off, 30, { leading: 6, departure: { riseRows: 2, displacedRows: 20, size: 9 } }),
-    'level_shift',
-  );
+  assert.equal(kindAfter(above, 30, { departure: { riseRows: 40, displacedRows: 20, size: 9 } }), 'drift');
+  const atOnce = { riseRows: 2, displacedRows: 20, size: 9 };
+  assert.equal(kindAfter(above, 30, { leading: 6, departure: atOnce }), 'level_shift');
 });
 
 test('what the seasonal profile raised is displaced where values are, though forecasts follow them', () => {

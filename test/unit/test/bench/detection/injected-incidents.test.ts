@@ -9,10 +9,8 @@ test('a generated series has one incident of every kind where its labels are, th
   assert.deepEqual(made, generatedIncidents(10));
   for (const { incidents, labels, channels } of made) {
     assert.deepEqual(incidents.map(({ kind }) => kind).sort(), [...INJECTED_KINDS].sort());
-    assert.deepEqual(
-      incidents.map(({ start, end }) => ({ start, end })),
-      segmentsOf(labels),
-    );
+    const actual = incidents.map(({ start, end }) => ({ start, end }));
+    assert.deepEqual(actual, segmentsOf(labels));
     assert.ok(channels[0].every(Number.isFinite));
   }
 });

@@ -15,14 +15,12 @@ function scored(length: number, peaks: Readonly<Record<number, number>>): Float6
 test('an alarm finds an incident from two rows before it to a quarter of the merge window behind it', () => {
   const labels = labelled(60, [1, 3], [30, 31], [58, 60]);
   // 2 % of 1,000 rows merge, 5 are a quarter.
-  assert.deepEqual(
-    zonesOf(labels, 1_000).map(({ rows }) => rows),
-    [
-      { start: 0, end: 8 },
-      { start: 28, end: 36 },
-      { start: 56, end: 60 },
-    ],
-  );
+  const actual = zonesOf(labels, 1_000).map(({ rows }) => rows);
+  assert.deepEqual(actual, [
+    { start: 0, end: 8 },
+    { start: 28, end: 36 },
+    { start: 56, end: 60 },
+  ]);
   const alarms = new SeriesAlarms(labels, scored(60, { 8: 1, 28: 1, 35: 1, 55: 1 }), 1_000);
   assert.deepEqual(alarms.found(1), [false, true, false]);
   assert.deepEqual(alarms.delays(1), [null, 0, null]);
