@@ -184,7 +184,8 @@ const row = {
 function taughtSize(rings: SeriesRings, term: number): number {
   const { rows, size, clip } = row;
   const isOutlier = rows >= CLAMP_ROWS_MIN && size > CLIP_FULL * clip;
-  const place = term === RESIDUAL ? passOutliers(rings, isOutlier) : rings.scalar(SCALARS.residualRun);
+  const place =
+    term === RESIDUAL ? passOutliers(rings, isOutlier, size > CLIP * clip) : rings.scalar(SCALARS.residualRun);
   if (!isOutlier) return size;
   if (term === RESIDUAL && rows < BEYOND_ROWS_MIN) {
     const run = place > LONE_MAX ? place - LONE_MAX : place;

@@ -6,8 +6,12 @@ import type { SeriesRings } from '../memory/series-rings.ts';
  * level yet, and each of them would raise the scale that clips the next. So long is the echo of a glitch, too.
  */
 const RUN_ROWS = 24;
-/** One or two outliers behind so many rows without one are a glitch: they do not show that others will come. */
-export const GLITCH_ROWS = 2;
+/**
+ * So many outliers behind LONE_ROWS without one are a glitch: they do not show that others will come. A third and a
+ * fourth one belong to it if they are far out.
+ */
+export const GLITCH_ROWS = 4;
+const NEAR_ROWS = 2;
 const LONE_ROWS = 240;
 /** Places of a row among the outliers of residuals; see passOutliers. */
 export const RUN_MAX = RUN_ROWS + 1;
@@ -22,14 +26,15 @@ export const LONE_MAX = RUN_MAX + LONE_ROWS;
  *   .. ECHO_MAX     rows behind a glitch; then, or behind other outliers, rows without one, up to LONE_MAX
  *   beyond that     outliers in a row that have others before them
  */
-export function passOutliers(rings: SeriesRings, isOutlier: boolean): number {
+export function passOutliers(rings: SeriesRings, isOutlier: boolean, isFar: boolean): number {
   const before = rings.scalar(SCALARS.residualRun);
-  const place = isOutlier ? placeOfOutlier(before) : placeBehind(before);
+  const place = isOutlier ? placeOfOutlier(before, isFar) : placeBehind(before);
   rings.setScalar(SCALARS.residualRun, place);
   return place;
 }
 
-function placeOfOutlier(before: number): number {
+function placeOfOutlier(before: number, isFar: boolean): number {
+  if (before >= NEAR_ROWS && before < GLITCH_ROWS && !isFar) return GLITCH_ROWS + 1;
   if (before <= RUN_MAX) return Math.min(RUN_MAX, before + 1);
   return LONE_MAX + Math.min(RUN_MAX, 1 + Math.max(0, before - LONE_MAX));
 }

@@ -1,5 +1,7 @@
 /** So many values on either side may be outliers; one more shows that they are none. */
 const OUTLIERS_MAX = 2;
+/** So many in a row, and none elsewhere, are one glitch: its third value confirms only itself. */
+const GLITCH_VALUES_MAX = 4;
 /** Fewer values have no range of usual values: the middle of five is one value. */
 const RANGE_VALUES_MIN = 4 * OUTLIERS_MAX;
 /** Values within so many mean deviations of the centre are no outliers. */
@@ -16,17 +18,17 @@ const LEAP_VALUES = 64;
  * Holds or drops the outliers of one context, in place, by a rule of that context alone. Values that are not finite
  * stay.
  *
- *   range      from the third-lowest to the third-highest observed value
+ *   range      from the third-lowest to the third-highest observed value; without a glitch, if that is all beyond it
  *   centre     mean of the values, each moved into the range (Winsorised); deviation: their mean distance from it
  *   outliers   beyond the range and more than 32 deviations from the centre: held to whichever of the two is farther
  *   last       beyond all values, and farther from both values before it than 1.5 times every earlier step, 1 value or
  *              step in 64 (at least two) left out: held to the nearer of the two, so that a forecast does not follow a
  *              single spike
- *   returned   farther beyond the range than it is wide, before a value that is not: missing, whatever the other rules
- *              made of it. One or two show nothing of what follows, and networks would repeat them a season later
+ *   far        farther beyond the range than it is wide: missing, whatever the other rules made of it. A glitch shows
+ *              nothing of what follows, and networks would repeat it a season later
  *
- * Two odd values a side leave a flat context flat. The third value at a new level is in the range, and so believed; the
- * third spike of a sparse series makes all of them count up to its size.
+ * Two odd values a side leave a flat context flat. The fifth value at a new level (of a short context, the third) is in
+ * the range, and so believed; the third spike of a sparse series makes all of them count up to its size.
  */
 export function holdOutliers(context: Float32Array): void {
   const range = rangeOf(context);
@@ -34,7 +36,7 @@ export function holdOutliers(context: Float32Array): void {
   const { low, high } = boundsOf(context, range);
   if (range.count >= LEAP_VALUES) {
     holdLast(context, Math.max(OUTLIERS_MAX, Math.floor(range.count / LEAP_VALUES)));
-    dropReturned(context, range);
+    dropFar(context, range);
   }
   if (range.least >= low && range.most <= high) return;
   for (let i = 0; i < context.length; i++) {
@@ -53,14 +55,11 @@ interface Range {
   readonly count: number;
 }
 
-function dropReturned(context: Float32Array, { low, high, least, most }: Range): void {
+function dropFar(context: Float32Array, { low, high, least, most }: Range): void {
   const width = high - low;
   if (most <= high + width && least >= low - width) return;
-  let isBack = false;
-  for (let i = context.length - 1; i >= 0; i--) {
-    if (!isObserved(context[i])) continue;
-    if (context[i] <= high + width && context[i] >= low - width) isBack = true;
-    else if (isBack) context[i] = Number.NaN;
+  for (let i = 0; i < context.length; i++) {
+    if (isObserved(context[i]) && (context[i] > high + width || context[i] < low - width)) context[i] = Number.NaN;
   }
 }
 
@@ -70,7 +69,7 @@ function isObserved(value: number): boolean {
 
 /** null if there are too few values for a range. */
 function rangeOf(context: Float32Array): Range | null {
-  const [highest, lowest] = [noLargest(OUTLIERS_MAX), noLargest(OUTLIERS_MAX)];
+  const [highest, lowest] = [noLargest(GLITCH_VALUES_MAX), noLargest(GLITCH_VALUES_MAX)];
   let count = 0;
   for (let i = 0; i < context.length; i++) {
     if (!isObserved(context[i])) continue;
@@ -79,7 +78,22 @@ function rangeOf(context: Float32Array): Range | null {
     keepLargest(lowest, -context[i]);
   }
   if (count < RANGE_VALUES_MIN) return null;
-  return { low: -lowest[0], high: highest[0], least: -lowest[OUTLIERS_MAX], most: highest[OUTLIERS_MAX], count };
+  const extremes = { least: -lowest[GLITCH_VALUES_MAX], most: highest[GLITCH_VALUES_MAX], count };
+  const without = (values: number) => ({
+    ...extremes,
+    low: -lowest[GLITCH_VALUES_MAX - values],
+    high: highest[GLITCH_VALUES_MAX - values],
+  });
+  const usual = without(GLITCH_VALUES_MAX);
+  return count >= LEAP_VALUES && isGlitch(context, usual) ? usual : without(OUTLIERS_MAX);
+}
+
+/** True if the values farther beyond the range than it is wide are one short run. */
+function isGlitch(context: Float32Array, { low, high, least, most }: Range): boolean {
+  const width = high - low;
+  if (most <= high + width && least >= low - width) return false;
+  const isFar = (value: number) => isObserved(value) && (value > high + width || value < low - width);
+  return context.findLastIndex(isFar) - context.findIndex(isFar) < GLITCH_VALUES_MAX;
 }
 
 function boundsOf(context: Float32Array, { low, high, count }: Range): Pick<Range, 'low' | 'high'> {

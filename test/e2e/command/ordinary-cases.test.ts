@@ -109,14 +109,15 @@ const leak: OrdinaryCase = {
 };
 
 /** A wave with one glitch, and a spike of twenty deviations two days later. */
-function glitch(value: number, stepMs: number): OrdinaryCase {
+function glitch(value: number, stepMs: number, rows = 1): OrdinaryCase {
   const [glitchMs, spikeMs] = [at(1, 1, 6), at(1, 3, 2)];
   return {
     stepMs,
     lengthMs: at(1, 3, 4),
     valueAt: (ms, normal) => {
       const usual = 100 + 20 * Math.sin((Math.PI * hourOf(ms)) / 12) + normal();
-      return ms === glitchMs ? value : ms === spikeMs ? usual + 20 : usual;
+      if (ms >= glitchMs && ms < glitchMs + rows * stepMs) return value;
+      return ms === spikeMs ? usual + 20 : usual;
     },
     isRight: (alarms) => {
       const late = alarms.filter((ms) => ms >= glitchMs);
@@ -213,6 +214,9 @@ const CASES: Readonly<Record<string, OrdinaryCase>> = {
   'a spike two days behind a glitch': glitch(200, 10 * MINUTE_MS),
   'a spike two days behind a large glitch': glitch(2_000, HOUR_MS),
   'a spike two days behind a sentinel': glitch(-1e9, 5 * MINUTE_MS),
+  'a spike two days behind three rows of a sentinel': glitch(-1e9, HOUR_MS, 3),
+  'a spike two days behind three rows of a glitch': glitch(200, 5 * MINUTE_MS, 3),
+  'a spike two days behind four rows of a glitch': glitch(200, HOUR_MS, 4),
   'one missing value in a wave': gap(1),
   'three missing values in a wave': gap(3),
   'six missing values in a wave': gap(6),

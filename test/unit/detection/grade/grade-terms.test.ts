@@ -46,16 +46,20 @@ for (const at of [0, 1, 7, 15, 25, 60, 200]) {
 }
 
 test('a glitch and its echo change the grades of later spikes by a tenth at most, also a season later', async () => {
-  const spikesOf = async (glitch: number) => {
-    const values = Array.from({ length: ROWS }, (_, row) => noise(row) + (row === 500 ? glitch : 0));
+  const spikesOf = async (glitch: number, rows = 1) => {
+    const isGlitch = (row: number) => row >= 500 && row < 500 + rows;
+    const values = Array.from({ length: ROWS }, (_, row) => noise(row) + (isGlitch(row) ? glitch : 0));
     for (let row = 530; row < ROWS; row += 100) values[row] += 12;
     const grades = (await gradesOf(values)).map(({ grade }) => grade);
     return grades.filter((_, row) => row >= 530 && (row - 530) % 100 === 0);
   };
   const usual = await spikesOf(0);
   for (const glitch of [30, 100, 1e5, -1e5]) {
-    for (const [i, grade] of (await spikesOf(glitch)).entries()) {
-      assert.ok(grade > 0.9 * usual[i], `spike ${i} behind ${glitch} has the grade ${grade}, not ${usual[i]}`);
+    for (const rows of [1, 2, 3, 4]) {
+      for (const [i, grade] of (await spikesOf(glitch, rows)).entries()) {
+        const behind = `${rows} rows of ${glitch}`;
+        assert.ok(grade > 0.9 * usual[i], `spike ${i} behind ${behind} has the grade ${grade}, not ${usual[i]}`);
+      }
     }
   }
 });

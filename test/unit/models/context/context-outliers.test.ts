@@ -62,12 +62,20 @@ test('the third spike of a sparse series shows that spikes of its size are part 
   assert.deepEqual(held(six), [...six]);
 });
 
-test('one or two values that leave the range by more than its width, and return, are missing', () => {
+test('a glitch of up to four values that leave the range by more than its width is missing', () => {
   for (const glitch of [5, 1e5, 1e38, -1e5]) {
-    const context = withValues(contextOf(noise), { 90: glitch, 91: glitch });
-    assert.deepEqual(held(context), [...withValues(context, { 90: Number.NaN, 91: Number.NaN })]);
-    const three = withValues(context, { 92: glitch });
-    assert.deepEqual(held(three), [...three]);
+    for (const rows of [[90], [90, 91], [90, 91, 92], [90, 91, 92, 93], [90, 93], [252, 253, 254, 255]]) {
+      const at = (value: number) => Object.fromEntries(rows.map((row) => [row, value]));
+      const context = withValues(contextOf(noise), at(glitch));
+      assert.deepEqual(held(context), [...withValues(context, at(Number.NaN))]);
+    }
+    for (const rows of [
+      [90, 91, 92, 93, 94],
+      [90, 91, 200],
+    ]) {
+      const more = withValues(contextOf(noise), Object.fromEntries(rows.map((row) => [row, glitch])));
+      assert.deepEqual(held(more), [...more]);
+    }
   }
   const near = withValues(contextOf(noise), { 90: 2.5 });
   assert.deepEqual(held(near), [...near]);
@@ -81,19 +89,21 @@ test('a glitch in a season leaves the season', () => {
   }
 });
 
-test('a new level is believed from its third value on, and so far as the noise allows before', () => {
-  const atNewLevel = (count: number) => contextOf((i) => (i >= LENGTH - count ? 1000 : noise(i)));
-  assert.ok(held(atNewLevel(1)).at(-1)! <= 1);
-  const second = held(atNewLevel(2)).slice(-2);
+test('a new level is believed once it has lasted longer than a glitch, in a short context from its third value on', () => {
+  const atNewLevel = (count: number, length = LENGTH) =>
+    Float32Array.from({ length }, (_, i) => (i >= length - count ? 1000 : noise(i)));
+  for (const count of [1, 2, 3, 4]) assert.ok(filled(atNewLevel(count)).at(-1)! <= 1, `${count} values`);
+  assert.deepEqual(held(atNewLevel(5)), [...atNewLevel(5)]);
+  const second = held(atNewLevel(2, 60)).slice(-2);
   assert.ok(second[0] > 10 && second[0] === second[1], `${second}`);
-  assert.deepEqual(held(atNewLevel(3)), [...atNewLevel(3)]);
+  assert.deepEqual(held(atNewLevel(3, 60)), [...atNewLevel(3, 60)]);
 });
 
 test('a last value that leaps out of the range counts as the one before, and its successor confirms it', () => {
   const season = (i: number) => 10 * Math.sin(i / 4) + noise(i);
-  const leap = withValues(contextOf(season), { [LENGTH - 1]: 40 });
+  const leap = withValues(contextOf(season), { [LENGTH - 1]: 25 });
   assert.equal(held(leap).at(-1), leap[LENGTH - 2]);
-  const confirmed = withValues(leap, { [LENGTH - 2]: 41 });
+  const confirmed = withValues(leap, { [LENGTH - 2]: 26 });
   assert.deepEqual(held(confirmed), [...confirmed]);
   const returned = withValues(contextOf(season), { [LENGTH - 2]: 40 });
   assert.deepEqual(held(returned), [...withValues(returned, { [LENGTH - 2]: Number.NaN })]);
