@@ -6,7 +6,7 @@
 
 /** Records are parts of slabs. */
 const SLAB_BYTES = 256 * 1024;
-/** Slabs, and bytes of batches, that wait to be used again. */
+/** Slabs, and bytes of batches and responses, that wait to be used again. */
 const FREE_SLABS_MAX = 32;
 const FREE_BATCH_BYTES_MAX = 16 * 1024 * 1024;
 /** Smaller batches are not kept: a request copies them. */
@@ -80,7 +80,12 @@ export function takeBatch(bytes: number): Buffer {
 /** Once, and only if no request that has these bytes is on its way. Batches of other origin are passed over. */
 export function giveBackBatch({ buffer }: Buffer): void {
   const { byteLength: length } = buffer;
-  if (!ownBatches.has(buffer) || freeBatchBytes + length > FREE_BATCH_BYTES_MAX) return;
+  if (!ownBatches.has(buffer) || length > FREE_BATCH_BYTES_MAX) return;
+  if (freeBatchBytes + length > FREE_BATCH_BYTES_MAX) {
+    // Lengths that are not taken any more, such as those of a restore, must not keep out the others.
+    freeBatches.clear();
+    freeBatchBytes = 0;
+  }
   const free = freeBatches.get(length) ?? [];
   if (free.length === 0) freeBatches.set(length, free);
   free.push(Buffer.from(buffer));

@@ -41,6 +41,14 @@ test('slabs and batches that were given back are used again', () => {
   assert.notEqual(takeBatch(100_000).buffer, batch.buffer, 'it is on its way');
 });
 
+test('lengths that are not taken any more keep out no others', () => {
+  for (const large of Array.from({ length: 20 }, () => takeBatch(2_000_000))) giveBackBatch(large);
+  const small = Array.from({ length: 8 }, () => takeBatch(500_000));
+  small.forEach(giveBackBatch);
+  const again = new Set(small.map(() => takeBatch(500_000).buffer));
+  assert.deepEqual(again, new Set(small.map(({ buffer }) => buffer)));
+});
+
 test('a batch that is a part of the pool of Node is not used again', () => {
   for (let i = 0; i < 20; i++) {
     // Compression makes one of these.
