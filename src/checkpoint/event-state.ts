@@ -52,7 +52,7 @@ function habitOf([atMs, days, times, value, size, series]: HabitTuple): Habit {
 /** The bytes of an entry without its events; `reader` precedes them. */
 export function cutEvents(bytes: Buffer, reader: StateReader): Buffer {
   const start = reader.position;
-  reader.text();
+  reader.skipText();
   return Buffer.concat([bytes.subarray(0, start), NO_TEXT, bytes.subarray(reader.position)]);
 }
 

@@ -82,7 +82,7 @@ export function newestOpenStates(records: ReadonlyMap<number, Buffer>): Map<stri
 /** Precedes the digest of an open state. */
 export function openStateReader({ bytes, kind }: Pick<OpenState, 'bytes' | 'kind'>): StateReader {
   const reader = new StateReader(bytes, 1, formatOfEntry(kind));
-  reader.text();
+  reader.skipText();
   return reader;
 }
 
@@ -96,14 +96,14 @@ export function newestReader({ bytes, changes, kind }: OpenState): StateReader {
   const newest = changes.at(-1);
   if (newest !== undefined) return changeReader(newest);
   const reader = openStateReader({ bytes, kind });
-  reader.text();
+  reader.skipText();
   return reader;
 }
 
 export function withoutEvents(openState: OpenState): OpenState {
   const { bytes, changes } = openState;
   const reader = openStateReader(openState);
-  reader.text();
+  reader.skipText();
   return {
     ...openState,
     bytes: cutEvents(bytes, reader),

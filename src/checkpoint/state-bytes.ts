@@ -274,6 +274,11 @@ export class StateReader {
     return this.#bytes.toString('utf8', start, start + length);
   }
 
+  skipText(): void {
+    const length = this.u16();
+    this.#advance(length);
+  }
+
   /** A copy. */
   blob(): Buffer | null {
     const length = this.u32();

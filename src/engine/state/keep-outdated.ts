@@ -86,7 +86,7 @@ export function keepPrevious(
   const { key } = openState;
   const unit = state.all.createPrevious(key, group, past);
   const reader = openStateReader(openState);
-  reader.text();
+  reader.skipText();
   unit.readOpenState(reader);
   for (const change of openState.changes) unit.readChange(changeReader(change));
   Object.assign(unit, openStateSize(openState));
