@@ -21,7 +21,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   forecasting: 2_640,
   history: 2_280,
   incidents: 1_940,
-  kafka: 6_440,
+  kafka: 6_450,
   main: 210,
   models: 3_010,
   ops: 480,
