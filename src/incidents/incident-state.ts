@@ -8,6 +8,7 @@ import { type IncidentMember, memberOf, refreshed } from './incident-member.ts';
 import { incidentEvent, incidentRevision } from './incident-revision.ts';
 import { type Dependencies, NO_DEPENDENCIES } from './membership/dependencies.ts';
 import { beginningMs, FleetPast } from './membership/fleet-past.ts';
+import type { NewFleet } from './membership/new-fleet.ts';
 import { type Link, type Onset, OnsetLinks } from './membership/onset-links.ts';
 import { partsOf, sharedContexts } from './membership/series-parts.ts';
 import { OpenMembers } from './open-members.ts';
@@ -25,7 +26,6 @@ export const UPDATE_MS = 1_000;
 /** Onsets of one incident are within so many beginnings: it takes in no more after that. */
 const SPAN_BEGINNINGS = 40;
 const FORMAT = 1;
-
 type NamedMember = readonly [eventId: string, member: IncidentMember];
 
 /** Stored state of an incident without its events. */
@@ -52,8 +52,8 @@ export interface IncidentStateOptions {
    * beginning.
    */
   readonly quietMs?: number | null;
-  /** False events of the whole fleet that its target rates allow; null if its size is not known. */
-  readonly targetPerMs?: () => number | null;
+  /** Size of a fleet without a past, which its events are compared with; null if it is not known. */
+  readonly fleet?: () => NewFleet | null;
   /** Hints about what depends on what: events of one incident stay together, even if its hints change. */
   readonly dependencies?: Dependencies;
 }
@@ -79,7 +79,7 @@ export class IncidentState {
     this.#options = options;
     this.#dependencies = options.dependencies ?? NO_DEPENDENCIES;
     this.#past = new FleetPast(options.stepMs, this.#changes, this.#dependencies);
-    this.#links = new OnsetLinks(this.#past, this.#dependencies, options.targetPerMs);
+    this.#links = new OnsetLinks(this.#past, this.#dependencies, options.fleet);
   }
 
   get open(): number {
@@ -149,6 +149,7 @@ export class IncidentState {
 
   /** Makes the revisions that are due. Call it after the events of a batch, and periodically. */
   advance(nowMs: number): void {
+    this.#links.followSize((link) => this.#join(link, nowMs));
     for (const [incidentId, kept] of this.#incidents.all()) {
       const isOver =
         nowMs - kept.heardAtMs >= (this.#options.quietMs ?? QUIET_MS) &&
@@ -245,9 +246,8 @@ export class IncidentState {
     this.#revise(incidentId, 'closed', nowMs);
     const members = this.#members.inOrder(incidentId);
     if (this.#incidents.get(incidentId)!.kind !== 'pause') this.#past.learn(members.map(([, member]) => member));
-    for (const [eventId, member] of members) {
-      if (!member.isPause) this.#links.remove(this.#onsetOf(eventId, member));
-    }
+    const moved = members.filter(([, { isPause }]) => !isPause);
+    this.#links.remove(moved.map(([eventId, member]) => this.#onsetOf(eventId, member)));
     this.#members.remove(incidentId);
     this.#incidents.delete(incidentId);
   }

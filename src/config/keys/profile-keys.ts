@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { daysOff, HOLIDAY_TYPES, isPlace, PLACE, PLACE_EXPECTED } from '../../time/holidays/holiday-list.ts';
 import { type LocalCalendar, UTC_CALENDAR, zoneOffsets } from '../../time/local-calendar.ts';
-import { repeatedDates, type SpecialDates, specialDaysOf, WEEKDAYS_OF_ISO } from '../../time/local-times.ts';
+import { WEEKDAYS_OF_ISO } from '../../time/local-times.ts';
+import { repeatedDates, type SpecialDates, specialDaysOf } from '../../time/special-days.ts';
 import { oneOf, textOf } from '../schema/kinds.ts';
 import { defaulted, listOf, oneOrMore, optional, required, type Setting, section } from '../schema/schema.ts';
 import { date, timeZone } from '../schema/times.ts';

@@ -1,4 +1,4 @@
-import type { RoutedObservation } from '../unit/score-sink.ts';
+import type { RoutedObservation } from '../unit/received-observation.ts';
 
 interface TimesOfDetector {
   /** Time by the clock without an observation of it. */

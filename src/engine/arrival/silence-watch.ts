@@ -1,8 +1,8 @@
 import type { SilenceCause } from '../../records/score-record.ts';
 import { meanStepMs } from '../../time/frequency.ts';
 import { sameGrid } from '../unit/loaded-detector.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
 import type { Scorable } from '../unit/scorable.ts';
-import type { ReceivedObservation } from '../unit/score-sink.ts';
 import { silenceMs } from '../unit/silence.ts';
 import { isOutdated, type OutdatedState } from './outdated-state.ts';
 

@@ -2,9 +2,10 @@ import { KEY_SEPARATOR } from '../../checkpoint/delta-log.ts';
 import type { PointsOfSeries } from '../../checkpoint/open-step-state.ts';
 import { whyFull } from '../group/group-room.ts';
 import { OPEN_POINTS_MAX, type OpenSteps } from '../unit/open-steps.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
 import { refuse, refuseLate } from '../unit/refused-observations.ts';
 import type { Scorable } from '../unit/scorable.ts';
-import type { ReceivedObservation, ScoreSink } from '../unit/score-sink.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 import { DeadlineWatch, type UnderWatch } from './deadline-watch.ts';
 import type { Watermark } from './watermark.ts';
 

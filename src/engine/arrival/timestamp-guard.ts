@@ -1,8 +1,9 @@
 import { type Frequency, gridPosition, meanStepMs } from '../../time/frequency.ts';
 import type { LoadedDetector } from '../unit/loaded-detector.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
 import { refuse } from '../unit/refused-observations.ts';
 import type { Scorable } from '../unit/scorable.ts';
-import type { ReceivedObservation, ScoreSink } from '../unit/score-sink.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 import { silenceMs } from '../unit/silence.ts';
 import { DeadlineWatch } from './deadline-watch.ts';
 import { idleDeadline } from './idle-limit.ts';

@@ -5,7 +5,8 @@ import type { RecordSplitter } from '../../codecs/points/record-splitter.ts';
 import type { InputRecord, SkippedRange } from '../log/log.ts';
 import type { PartitionState } from '../state/partition-state.ts';
 import { extrasFor, type LoadedDetector } from '../unit/loaded-detector.ts';
-import type { DeadLetterCause, RoutedObservation } from '../unit/score-sink.ts';
+import type { RoutedObservation } from '../unit/received-observation.ts';
+import type { DeadLetterCause } from '../unit/score-sink.ts';
 import type { PendingCommit } from './pending-commit.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { GroupState } from '../../checkpoint/group-state.ts';
 import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
 import { gridPosition } from '../../time/frequency.ts';
 import { PHASE_GAIN_MIN, placeOnGrid } from '../../time/grid-placement.ts';
-import type { ReceivedObservation } from '../unit/score-sink.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
 import { newestOf } from './group-steps.ts';
 
 /**

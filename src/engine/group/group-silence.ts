@@ -5,7 +5,8 @@ import { SCALARS } from '../../detection/memory/series-memory.ts';
 import type { InputPlace } from '../../records/score-record.ts';
 import { type Frequency, gridPosition, gridTime, meanStepMs } from '../../time/frequency.ts';
 import type { LoadedDetector } from '../unit/loaded-detector.ts';
-import type { ReceivedObservation, ScoreSink } from '../unit/score-sink.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 import { isNewsSilent, isShortLived, publishSilence, silenceMs } from '../unit/silence.ts';
 import type { UnitEvents } from '../unit/unit-events.ts';
 

@@ -4,7 +4,8 @@ import type { PendingStep } from '../../checkpoint/pending-steps.ts';
 import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
 import { gridTime, meanStepMs } from '../../time/frequency.ts';
 import type { LoadedDetector } from '../unit/loaded-detector.ts';
-import type { ReceivedObservation, ScoreSink } from '../unit/score-sink.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 import { depart, forgetDeparted, rejoin } from './departed-members.ts';
 import { hasRoomFor } from './group-room.ts';
 

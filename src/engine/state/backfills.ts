@@ -1,8 +1,9 @@
 import type { ChangelogSeries, DeltaLogEntry, DeltaLogWrite } from '../../checkpoint/delta-log.ts';
 import { closedWindowRecord } from '../../checkpoint/series/series-state.ts';
 import type { OutdatedState } from '../arrival/outdated-state.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
 import type { Scorable } from '../unit/scorable.ts';
-import type { ReceivedObservation, ReplaySink, ScoreSink } from '../unit/score-sink.ts';
+import type { ReplaySink, ScoreSink } from '../unit/score-sink.ts';
 import { RequestedForecasts } from './requested-forecasts.ts';
 import type { WorkerPace } from './worker-pace.ts';
 

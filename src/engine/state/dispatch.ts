@@ -2,9 +2,10 @@ import { meanStepMs } from '../../time/frequency.ts';
 import { isOutdated } from '../arrival/outdated-state.ts';
 import type { ReadyObservation } from '../arrival/step-watch.ts';
 import type { TimestampGuard } from '../arrival/timestamp-guard.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
 import { isScorable, refuseValue } from '../unit/refused-observations.ts';
 import type { Scorable } from '../unit/scorable.ts';
-import type { ReceivedObservation, ScoreSink } from '../unit/score-sink.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 import type { PartitionUnits } from './partition-units.ts';
 import type { RequestedForecasts } from './requested-forecasts.ts';
 

@@ -2,8 +2,8 @@ import { copyArrivals } from '../arrival/outdated-state.ts';
 import { continuedDeparted, depart } from '../group/departed-members.ts';
 import { ScoredGroup } from '../group/scored-group.ts';
 import { type LoadedDetector, sameGrid } from '../unit/loaded-detector.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
 import type { Scorable } from '../unit/scorable.ts';
-import type { ReceivedObservation } from '../unit/score-sink.ts';
 import { ScoredSeries } from '../unit/scored-series.ts';
 
 /**

@@ -6,17 +6,11 @@ import type { TimestampGuard } from '../arrival/timestamp-guard.ts';
 import { ScoredGroup } from '../group/scored-group.ts';
 import type { InputRecord } from '../log/log.ts';
 import type { LoadedDetector } from '../unit/loaded-detector.ts';
+import type { ReceivedObservation, RoutedObservation } from '../unit/received-observation.ts';
 import type { Scorable } from '../unit/scorable.ts';
-import type {
-  DeadLetterCause,
-  ForgottenReason,
-  ReceivedObservation,
-  RoutedObservation,
-  ScoreSink,
-} from '../unit/score-sink.ts';
+import type { DeadLetterCause, ForgottenReason, ScoreSink } from '../unit/score-sink.ts';
 import { ScoredSeries } from '../unit/scored-series.ts';
 import { isShortLived } from '../unit/silence.ts';
-import type { UnitMoment } from '../unit/unit-events.ts';
 import { Backfills } from './backfills.ts';
 import { DetectorContexts } from './detector-contexts.ts';
 import { dropQueued, keepProfiles, keepsPast, migrateQueue, migrateUnit, queuedIn } from './migrate-unit.ts';
@@ -25,6 +19,13 @@ import type { WorkerPace } from './worker-pace.ts';
 
 /** The share of the series and groups that is evicted at a time. */
 const EVICTED_SHARE = 1 / 16;
+
+/** Time, offset and reason at which a series or group is forgotten. */
+interface ForgottenAt {
+  readonly timestampMs: number;
+  readonly offset: number;
+  readonly reason: ForgottenReason;
+}
 
 /** The offset of a record that something comes of, and where that goes. */
 export interface Outlet {
@@ -246,7 +247,7 @@ export class PartitionUnits {
       .slice(0, Math.max(1, Math.floor(this.#options.unitsMax * EVICTED_SHARE)));
   }
 
-  forget(one: Scorable | OutdatedState, at: UnitMoment & { readonly reason: ForgottenReason }, sink: ScoreSink): void {
+  forget(one: Scorable | OutdatedState, at: ForgottenAt, sink: ScoreSink): void {
     sink.lifecycle.forgotten(at.reason);
     this.sources.forget(isOutdated(one) ? one.migratedKey : one.key, sink);
     if (isOutdated(one)) {

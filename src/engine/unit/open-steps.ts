@@ -13,7 +13,8 @@ import { gridStepAt } from '../../time/grid-placement.ts';
 import { CounterHealth } from './counter-health.ts';
 import type { LoadedDetector } from './loaded-detector.ts';
 import { drainPoints, keepPoint, keepStep, noteRecord, type PointInTime, withAdded } from './points-of-steps.ts';
-import type { ReceivedObservation, ScoreSink } from './score-sink.ts';
+import type { ReceivedObservation } from './received-observation.ts';
+import type { ScoreSink } from './score-sink.ts';
 
 /** Points in the open steps of a series, or of all members of a group. Further ones are dead letters. */
 export const OPEN_POINTS_MAX = 20_000;

@@ -1,6 +1,6 @@
 import type { OpenStep, PointsOfSeries } from '../../checkpoint/open-step-state.ts';
 import type { PointExtras } from '../../records/point-extras.ts';
-import type { ReceivedObservation } from './score-sink.ts';
+import type { ReceivedObservation } from './received-observation.ts';
 
 export interface PointInTime {
   readonly timestampMs: number;

@@ -2,7 +2,8 @@ import { VALUE_MAGNITUDE_MAX } from '../../detection/calibration/precision.ts';
 import { gridTime, meanStepMs } from '../../time/frequency.ts';
 import type { LoadedDetector } from './loaded-detector.ts';
 import type { PackedSeries } from './packed-series.ts';
-import type { DeadLetterCause, ReceivedObservation, ScoreSink } from './score-sink.ts';
+import type { ReceivedObservation } from './received-observation.ts';
+import type { DeadLetterCause, ScoreSink } from './score-sink.ts';
 
 /** The record of an observation becomes a dead letter. */
 export function refuse(

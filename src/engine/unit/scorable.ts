@@ -4,7 +4,8 @@ import type { SeriesMemory } from '../../detection/memory/series-memory.ts';
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import type { InputPlace, RestartReason } from '../../records/score-record.ts';
 import type { LoadedDetector } from './loaded-detector.ts';
-import type { ReceivedObservation, ReplaySink, ScoreSink } from './score-sink.ts';
+import type { ReceivedObservation } from './received-observation.ts';
+import type { ReplaySink, ScoreSink } from './score-sink.ts';
 import type { UnitEvents } from './unit-events.ts';
 import type { WaitingArrivals } from './waiting-arrivals.ts';
 

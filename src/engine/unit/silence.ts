@@ -7,7 +7,8 @@ import { type InputPlace, inputAt, type SilenceCause } from '../../records/score
 import { meanStepMs } from '../../time/frequency.ts';
 import type { LoadedDetector } from './loaded-detector.ts';
 import type { OpenSteps } from './open-steps.ts';
-import type { ReceivedObservation, ScoreSink } from './score-sink.ts';
+import type { ReceivedObservation } from './received-observation.ts';
+import type { ScoreSink } from './score-sink.ts';
 import { scoreOfRow } from './series-score.ts';
 import type { UnitEvents } from './unit-events.ts';
 

@@ -174,7 +174,7 @@ function publish(
 }
 
 /** Moment at which something ended or began. */
-export interface UnitMoment {
+interface UnitMoment {
   readonly timestampMs: number;
   readonly offset: number;
 }

@@ -5,7 +5,7 @@ import {
   type WaitingRecords,
 } from '../../checkpoint/arrival-state.ts';
 import type { OpenSteps } from './open-steps.ts';
-import type { ReceivedObservation } from './score-sink.ts';
+import type { ReceivedObservation } from './received-observation.ts';
 
 /** Records of a unit whose time is not confirmed, and the bytes of each. What is beyond is refused at once. */
 const UNCONFIRMED_MAX = 16;

@@ -52,9 +52,12 @@ export class Nesting {
     return this.#splits;
   }
 
-  /** Dimensions that split what shares a context: those that the context does not decide. */
-  splitsOf(context: string): readonly string[] {
+  /** Dimensions of several values that a context does not decide: those that split what shares it, and others. */
+  dividing(context: string): { readonly splits: readonly string[]; readonly others: readonly string[] } {
     const own = dimensionOf(context);
-    return own === null ? this.splits : this.splits.filter((split) => split !== own && !this.isWithin(own, split));
+    const isOpen = (name: string) => own === null || (name !== own && !this.isWithin(own, name));
+    const several = [...this.#values].flatMap(([name, { size }]) => (size > 1 && isOpen(name) ? [name] : []));
+    const splits = this.splits.filter(isOpen);
+    return { splits, others: several.filter((name) => !splits.includes(name)) };
   }
 }

@@ -1,8 +1,8 @@
+import { type Burst, type BurstLimit, type BurstPlace, Bursts, burstGrid, PARTS_MIN } from './bursts.ts';
 import { type Dependencies, isHint, NO_DEPENDENCIES } from './dependencies.ts';
 import { beginningMs, type FleetPast, type FleetRates, levelOf } from './fleet-past.ts';
-import { improbableCount, improbableCountOfTarget, PARTS_MIN } from './improbable-count.ts';
-import { stretchOf } from './onset-stretch.ts';
-import { haveParts } from './part-counts.ts';
+import { improbableCount, improbableCountOfTarget } from './improbable-count.ts';
+import type { NewFleet } from './new-fleet.ts';
 import { METRIC, type SeriesParts } from './series-parts.ts';
 
 export interface Onset {
@@ -29,12 +29,11 @@ export interface Link {
 const BITS_SHARED = 5;
 const BITS_COMMON = 6;
 const COMMON_SHARE = 1 / 3;
+/** The same, of those that begin at once, without what its largest parts explain. */
+const BITS_BEYOND = 4;
 /** Series are related after so many incidents in common, in at least this share of those of either. */
 const TOGETHER_MIN = 2;
 const TOGETHER_SHARE = 0.5;
-const AT_ONCE_MS = 2_000;
-/** Onsets that are considered on either side, or as many as the threshold is. */
-const LOOKED_AT = 256;
 /** Onsets shortly after a simultaneous beginning belong to it if so few are expected by chance. */
 const FOLLOWERS_EXPECTED_MAX = 0.5;
 
@@ -48,20 +47,23 @@ const ofSeries = (series: string) => `series\u0000${series}`;
 export class OnsetLinks {
   readonly #past: FleetPast;
   readonly #dependencies: Dependencies;
-  readonly #targetPerMs: () => number | null;
+  readonly #fleet: () => NewFleet | null;
   readonly #lists = new Map<string, Onset[]>();
-  /** Those that began with unusually many others, by what they have in common. */
-  readonly #atOnce = new Map<string, Marked>();
+  readonly #bursts = new Bursts<Onset>();
+  #isSized = false;
 
-  /** @param targetPerMs what a fleet without a past is compared with; null: nothing is unusual in it */
-  constructor(past: FleetPast, dependencies: Dependencies = NO_DEPENDENCIES, targetPerMs = (): number | null => null) {
+  /** @param fleet what a fleet without a past is compared with; null: nothing is unusual in it */
+  constructor(past: FleetPast, dependencies: Dependencies = NO_DEPENDENCIES, fleet = (): NewFleet | null => null) {
     this.#past = past;
     this.#dependencies = dependencies;
-    this.#targetPerMs = targetPerMs;
+    this.#fleet = fleet;
   }
 
   add(onset: Onset, link: (link: Link) => void): void {
     const rates = this.#past.ratesAt(onset.atMs);
+    this.#bursts.addStep(onset.stepMs, () =>
+      (this.#lists.get(listKey(FLEET, 0)) ?? []).map((each) => [each, [FLEET, ...each.contexts]]),
+    );
     for (const context of [FLEET, ...this.#dependencies.extended(onset.contexts)]) {
       for (let level = 0; level <= levelOf(onset.strength); level++) {
         const list = this.#listOf(context, level);
@@ -73,26 +75,44 @@ export class OnsetLinks {
         }
         // Contexts of hints are no evidence of how many begin at once.
         if (level > 0 || isHint(context)) continue;
-        this.#linkAtOnce(list, at, { context, rates, link });
-        this.#linkToLeader(list, onset, { context, rates, link });
+        for (const burst of this.#bursts.add(onset, context)) this.#judge(burst, onset, link);
+        if (isQuiet(onset, rates)) this.#linkToLeader(onset, { context, rates, link });
       }
     }
     insert(this.#listOf(ofSeries(onset.series), 0), onset);
     this.#linkTogether(onset, link);
   }
 
-  remove(onset: Onset): void {
-    for (const context of [FLEET, ofSeries(onset.series), ...this.#dependencies.extended(onset.contexts)]) {
-      const marked = this.#atOnce.get(context)?.eventIds;
-      if (marked?.delete(onset.eventId) && marked.size === 0) this.#atOnce.delete(context);
-      for (let level = 0; level <= levelOf(onset.strength); level++) {
-        const key = listKey(context, level);
-        const list = this.#lists.get(key) ?? [];
-        const at = lowerBound(list, onset);
-        if (list[at]?.eventId === onset.eventId) list.splice(at, 1);
-        if (list.length === 0) this.#lists.delete(key);
+  /** Judges all onsets again once the size of the fleet is known. */
+  followSize(link: (link: Link) => void): void {
+    const isSized = this.#fleet() !== null;
+    if (isSized && !this.#isSized) for (const burst of this.#bursts.all()) this.#judge(burst, null, link);
+    this.#isSized = isSized;
+  }
+
+  remove(onsets: readonly Onset[]): void {
+    const gone = Map.groupBy(
+      onsets.flatMap((onset) => this.#listsOf(onset).map((key) => [key, onset] as const)),
+      ([key]) => key,
+    );
+    for (const [key, removed] of gone) {
+      let list = this.#lists.get(key) ?? [];
+      const ids = new Set(removed.map(([, { eventId }]) => eventId));
+      if (ids.size === 1) list.splice(lowerBound(list, removed[0][1]), 1);
+      else {
+        list = list.filter(({ eventId }) => !ids.has(eventId));
+        this.#lists.set(key, list);
       }
+      if (list.length === 0) this.#lists.delete(key);
     }
+    this.#bursts.remove(onsets.map((onset) => [onset, [FLEET, ...onset.contexts]]));
+  }
+
+  #listsOf(onset: Onset): readonly string[] {
+    const contexts = [FLEET, ofSeries(onset.series), ...this.#dependencies.extended(onset.contexts)];
+    return contexts.flatMap((context) =>
+      Array.from({ length: levelOf(onset.strength) + 1 }, (_, level) => listKey(context, level)),
+    );
   }
 
   #listOf(context: string, level: number): Onset[] {
@@ -122,74 +142,43 @@ export class OnsetLinks {
     return -Math.log2(expected) >= (isCommon ? BITS_COMMON : BITS_SHARED);
   }
 
-  /** Windows with far more parts of a context than chance explains are one beginning. */
-  #linkAtOnce(list: readonly Onset[], at: number, linking: Linking): void {
-    const { context, rates, link } = linking;
-    const onset = list[at];
-    const splits = rates.nesting.splitsOf(context);
-    const known = this.#markedOf(context, splits, rates);
-    const twin = [list[at - 1], list[at + 1]].find((near) => near?.atMs === onset.atMs && known?.has(near.eventId));
-    if (twin !== undefined) {
-      // Every window with the one holds the other, too.
-      known!.add(onset.eventId);
-      link({ one: twin.eventId, other: onset.eventId, kind: 'simultaneous' });
-      this.#linkFollowers(list, at, linking);
-      return;
+  /**
+   * Links the onsets of a window if chance does not explain so many of so many parts.
+   * @param added its newest onset; null if all are judged again
+   */
+  #judge(burst: Burst<Onset>, added: Onset | null, link: (link: Link) => void): void {
+    if (burst.onsets.length < PARTS_MIN) return;
+    const limit = this.#limitOf(burst.place);
+    const wasUnusual = limit !== null && burst.judge(limit);
+    if (!burst.isUnusual) return;
+    const { context } = burst.place;
+    const [leader] = burst.onsets;
+    const linking = { context, rates: this.#past.ratesAt(leader.atMs), link };
+    for (const onset of wasUnusual && added !== null ? [added] : burst.onsets) {
+      if (onset !== leader) link({ one: leader.eventId, other: onset.eventId, kind: 'simultaneous' });
+      this.#linkFollowers(this.#listOf(context, 0), onset, linking);
     }
-    const windowMs = Math.max(onset.stepMs, AT_ONCE_MS);
-    const needed = this.#neededAtOnce(context, windowMs, { rates, stepMs: onset.stepMs });
-    if (needed === null) return;
-    const reachMax = Math.max(LOOKED_AT, needed);
-    let first = at;
-    while (first > 0 && at - first < reachMax && onset.atMs - list[first - 1].atMs <= windowMs) first--;
-    let last = at;
-    while (last < list.length - 1 && last - at < reachMax && list[last + 1].atMs - onset.atMs <= windowMs) last++;
-    if (last - first + 1 < needed) return;
-    if (!haveParts(list.slice(first, last + 1), splits, PARTS_MIN)) return;
-    const window = { list, first, at, last, windowMs, needed, splits, partsMin: PARTS_MIN };
-    const stretch = stretchOf(window, null);
-    if (stretch === null) return;
-    const [from, to] = stretch;
-    const marked = known ?? new Set();
-    this.#atOnce.set(context, { splits, eventIds: marked });
-    const before = stretchOf(window, at);
-    const others = [from === at ? at + 1 : from, to === at ? at - 1 : to];
-    if (before?.[0] === others[0] && before[1] === others[1]) {
-      // All others were unusually many without this one: they are linked.
-      for (const near of [at - 1, at + 1]) {
-        if (near < from || near > to) continue;
-        link({ one: list[near].eventId, other: onset.eventId, kind: 'simultaneous' });
-      }
-      marked.add(onset.eventId);
-      this.#linkFollowers(list, at, linking);
-      return;
-    }
-    const added: number[] = [];
-    for (let i = from; i <= to; i++) {
-      if (i > from) link({ one: list[i - 1].eventId, other: list[i].eventId, kind: 'simultaneous' });
-      if (!marked.has(list[i].eventId)) added.push(i);
-      marked.add(list[i].eventId);
-    }
-    for (const i of added) this.#linkFollowers(list, i, linking);
   }
 
-  /** Both ends of a window are in it: a step more if onsets are on a grid. */
-  #neededAtOnce(
-    context: string,
-    windowMs: number,
-    { rates, stepMs }: { readonly rates: FleetRates; readonly stepMs: number },
-  ): number | null {
-    const { isKnown, perMs, usualPerMs } = rates;
-    const most = windowMs + stepMs;
-    if (isKnown) return improbableCount(shareOf(context, rates) * Math.max(perMs * most, usualPerMs * windowMs));
-    const targetPerMs = this.#targetPerMs();
-    return targetPerMs === null ? null : improbableCountOfTarget(targetPerMs * most);
-  }
-
-  /** Without a past the dimensions that split a fleet change with its first events: earlier marks do not count then. */
-  #markedOf(context: string, splits: readonly string[], { isKnown }: FleetRates): Set<string> | undefined {
-    const marked = this.#atOnce.get(context);
-    return isKnown || marked?.splits.join() === splits.join() ? marked?.eventIds : undefined;
+  #limitOf({ stepMs, window, context }: BurstPlace): BurstLimit | null {
+    const { slideMs, withinMs, windowMs } = burstGrid(stepMs);
+    const rates = this.#past.ratesAt(window * slideMs);
+    const { isKnown, perMs, usualPerMs, nesting } = rates;
+    const fleet = this.#fleet();
+    if (!isKnown && fleet === null) return null;
+    const share = (each: string) => (isKnown || fleet === null ? shareOf(each, rates) : fleet.shareOf(each));
+    const own = context === FLEET ? 1 : share(context);
+    const needed = (bits?: number) => {
+      if (isKnown || fleet === null)
+        return improbableCount(own * Math.max(perMs * windowMs, usualPerMs * withinMs), bits);
+      return improbableCountOfTarget(fleet.falsePerMs * own * windowMs, bits);
+    };
+    return {
+      needed: Math.max(PARTS_MIN, needed()),
+      neededBeyond: needed(BITS_BEYOND),
+      ...nesting.dividing(context),
+      isNarrower: (each) => share(each) < own,
+    };
   }
 
   /** Links series that were in incidents together before. */
@@ -205,30 +194,23 @@ export class OnsetLinks {
   }
 
   /** Links onsets shortly after a simultaneous beginning, unless so many come by chance. */
-  #linkToLeader(list: readonly Onset[], onset: Onset, { context, rates, link }: Linking): void {
-    const marked = this.#atOnce.get(context)?.eventIds;
-    if (marked === undefined) return;
-    for (let i = lowerBound(list, onset) - 1; i >= 0 && follows(onset, list[i], rates); i--) {
-      if (!marked.has(list[i].eventId)) continue;
-      link({ one: list[i].eventId, other: onset.eventId, kind: 'simultaneous' });
+  #linkToLeader(onset: Onset, { context, rates, link }: Linking): void {
+    for (const burst of this.#bursts.before(onset, context, beginningMs(onset.stepMs))) {
+      const leader =
+        burst.isUnusual && burst.onsets.find((each) => isBefore(each, onset) && follows(onset, each, rates));
+      if (!leader) continue;
+      link({ one: leader.eventId, other: onset.eventId, kind: 'simultaneous' });
       return;
     }
   }
 
   /** The same for what is there already, as far as the next one that leads. */
-  #linkFollowers(list: readonly Onset[], at: number, { context, rates, link }: Linking): void {
-    const marked = this.#atOnce.get(context)!.eventIds;
-    for (let i = at + 1; i < list.length && follows(list[i], list[at], rates); i++) {
-      link({ one: list[at].eventId, other: list[i].eventId, kind: 'simultaneous' });
-      if (marked.has(list[i].eventId)) return;
+  #linkFollowers(list: readonly Onset[], leader: Onset, { context, rates, link }: Linking): void {
+    for (let i = lowerBound(list, leader) + 1; i < list.length && follows(list[i], leader, rates); i++) {
+      link({ one: leader.eventId, other: list[i].eventId, kind: 'simultaneous' });
+      if (this.#bursts.before(list[i], context, 0).some(({ isUnusual }) => isUnusual)) return;
     }
   }
-}
-
-interface Marked {
-  /** Dimensions by which its parts were counted. */
-  readonly splits: readonly string[];
-  readonly eventIds: Set<string>;
 }
 
 interface Linking {
@@ -237,9 +219,13 @@ interface Linking {
   readonly link: (link: Link) => void;
 }
 
-function follows(onset: Onset, leader: Onset, { perMs }: FleetRates): boolean {
-  const reachMs = beginningMs(onset.stepMs);
-  return onset.atMs - leader.atMs <= reachMs && perMs * reachMs <= FOLLOWERS_EXPECTED_MAX;
+function follows(onset: Onset, leader: Onset, rates: FleetRates): boolean {
+  return onset.atMs - leader.atMs <= beginningMs(onset.stepMs) && isQuiet(onset, rates);
+}
+
+/** True if no other event is to be expected in the time after a beginning. */
+function isQuiet({ stepMs }: Onset, { perMs }: FleetRates): boolean {
+  return perMs * beginningMs(stepMs) <= FOLLOWERS_EXPECTED_MAX;
 }
 
 /** Share of the series that have had events, of those with a context; at least both of two onsets have it. */

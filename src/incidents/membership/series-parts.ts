@@ -84,7 +84,8 @@ function labelDimension(label: string, value: string): SeriesDimension {
   return { name: label, value: `${label}=${value}` };
 }
 
-function contextOf({ name, value }: SeriesDimension): string {
+/** Key of a value of a dimension. */
+export function contextOf({ name, value }: SeriesDimension): string {
   return `${name}\u0000${value}`;
 }
 

@@ -5,7 +5,7 @@ import { DetectorTimes } from '../../../src/engine/arrival/detector-times.ts';
 import { QuietPartition } from '../../../src/engine/commit/quiet-partition.ts';
 import { PartitionState } from '../../../src/engine/state/partition-state.ts';
 import { loadedDetector } from '../../../src/engine/unit/loaded-detector.ts';
-import type { RoutedObservation } from '../../../src/engine/unit/score-sink.ts';
+import type { RoutedObservation } from '../../../src/engine/unit/received-observation.ts';
 import { fc } from '../../fixture/fast-check.ts';
 import { arithmeticForecaster } from '../../fixture/models/arithmetic-forecaster.ts';
 import { recordingSink } from '../../fixture/stream/recording-sink.ts';

@@ -3,7 +3,8 @@ import { profileLayout } from '../../../detection/profile/profile-layout.ts';
 import { meanStepMs } from '../../../time/frequency.ts';
 import { type ChosenHolidays, daysOff, isPlace, PLACE_EXPECTED } from '../../../time/holidays/holiday-list.ts';
 import { UTC_CALENDAR, zoneOffsets } from '../../../time/local-calendar.ts';
-import { FIRST_YEAR, isDate, isTimeZone, LAST_YEAR, repeatedDates, specialDaysOf } from '../../../time/local-times.ts';
+import { isTimeZone } from '../../../time/local-times.ts';
+import { FIRST_YEAR, isDate, LAST_YEAR, repeatedDates, specialDaysOf } from '../../../time/special-days.ts';
 import type { OnlineDetectionBody } from '../../wire/schema/tasks/online-detection-schema.ts';
 import type { RequestReader } from '../series/request-reader.ts';
 

@@ -9,6 +9,7 @@ import { IncidentRun, type IncidentRunOptions } from '../../../incidents/inciden
 import type { IncidentStateOptions } from '../../../incidents/incident-state.ts';
 import { Dependencies } from '../../../incidents/membership/dependencies.ts';
 import { beginningMs } from '../../../incidents/membership/fleet-past.ts';
+import { NewFleet } from '../../../incidents/membership/new-fleet.ts';
 import type { Logger } from '../../../ops/logger.ts';
 import { collectIncidents, type Metrics } from '../../../ops/metrics.ts';
 import { type SingletonService, startSingletonService } from '../../../singleton/singleton-service.ts';
@@ -73,7 +74,7 @@ export async function runIncidents(options: RunIncidentsOptions): Promise<Single
     stepOf: (detector) => steps.get(detector) ?? STEP_MS_DEFAULT,
     quietMs,
     dependencies: new Dependencies(config.dependsOn),
-    targetPerMs: size.targetPerMs,
+    fleet: size.fleet,
   }).catch(async (error: unknown) => {
     size.stop();
     await registry?.close();
@@ -96,11 +97,11 @@ async function followFleetSize({ config: { kafka, stream }, logger }: RunInciden
   const rates = stream.detectors.map(({ settings }) => settings.alarmRate ?? 0);
   const alarmRate = rates.length === 0 ? ALARM_RATE_DEFAULT : Math.max(...rates);
   const { scores } = stream.topics;
-  let [targetPerMs, failed] = [null as number | null, false];
+  let [fleet, failed] = [null as NewFleet | null, false];
   const measure = async () => {
     try {
       const perMs = await scoresPerMs({ config: kafka }, scores, beginningMs(stepMs));
-      targetPerMs = perMs === null ? null : perMs * alarmRate;
+      fleet = perMs === null ? null : new NewFleet(perMs * alarmRate);
       failed = false;
     } catch (error) {
       if (!failed) logger.warn({ err: error, topic: scores }, 'the size of the fleet is not known');
@@ -109,7 +110,7 @@ async function followFleetSize({ config: { kafka, stream }, logger }: RunInciden
   };
   await measure();
   const timer = setInterval(measure, MEASURE_MS);
-  return { targetPerMs: () => targetPerMs, stop: () => clearInterval(timer) };
+  return { fleet: () => fleet, stop: () => clearInterval(timer) };
 }
 
 function startIncidents(

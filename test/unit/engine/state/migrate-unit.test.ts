@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FoundSilence } from '../../../../src/checkpoint/arrival-state.ts';
 import { migrateQueue } from '../../../../src/engine/state/migrate-unit.ts';
-import type { ReceivedObservation } from '../../../../src/engine/unit/score-sink.ts';
+import type { ReceivedObservation } from '../../../../src/engine/unit/received-observation.ts';
 
 function waiting(timestampMs: number, silence?: FoundSilence): ReceivedObservation {
   const record = { partition: 0, offset: 7, timestampMs, key: null, value: null };

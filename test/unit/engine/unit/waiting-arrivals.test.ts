@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamDetectionSettings } from '../../../../src/detection/calibration/settings.ts';
-import type { ReceivedObservation } from '../../../../src/engine/unit/score-sink.ts';
+import type { ReceivedObservation } from '../../../../src/engine/unit/received-observation.ts';
 import { type ArrivalOwner, WaitingArrivals } from '../../../../src/engine/unit/waiting-arrivals.ts';
 import { recordMapping } from '../../../fixture/stream/record-mapping.ts';
 import {

@@ -14,7 +14,7 @@ test('hosts lie within data centres, so that data centres split a fleet', () => 
   assert.deepEqual(nesting.splits, ['depth 1', 'depth 0']);
   assert.ok(nesting.isWithin('depth 1', 'depth 0'));
   const [, within] = sharedContexts(partsOf('a/h1/cpu'));
-  assert.deepEqual(nesting.splitsOf(within), ['depth 1'], 'a data centre is split by its hosts alone');
+  assert.deepEqual(nesting.dividing(within).splits, ['depth 1'], 'a data centre is split by its hosts alone');
 });
 
 test('a label that cuts across the others splits nothing', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UPDATE_MS } from '../../../../src/incidents/incident-state.ts';
+import { NewFleet } from '../../../../src/incidents/membership/new-fleet.ts';
 import type { AnomalyEvent } from '../../../../src/records/anomaly-event.ts';
 import { endedIncidents, KeptIncidents, STEP_MS } from '../../../fixture/incidents/kept-incidents.ts';
 import { seededRandom } from '../../../fixture/seeded-random.ts';
@@ -21,7 +22,7 @@ function opened(series: string, atMs: number): AnomalyEvent {
 
 /** Sizes of the incidents that events become in a fleet of so many series without a past, the largest first. */
 function sizes(series: number | null, events: readonly AnomalyEvent[]): readonly number[] {
-  const incidents = new KeptIncidents(undefined, series === null ? null : falsePerMs(series));
+  const incidents = new KeptIncidents(undefined, () => (series === null ? null : new NewFleet(falsePerMs(series))));
   for (const event of events) {
     const nowMs = event.updatedAtMs;
     incidents.ingest(event, nowMs);
@@ -81,7 +82,7 @@ test('30 of 300 new series in one minute are one incident', () => {
 });
 
 test('a restart in the middle of a burst changes nothing', () => {
-  const incidents = new KeptIncidents(undefined, falsePerMs(300));
+  const incidents = new KeptIncidents(undefined, () => new NewFleet(falsePerMs(300)));
   for (const [i, event] of burst(30, (at) => labelled(at, 1)).entries()) {
     incidents.ingest(event, START);
     incidents.advance(START);
@@ -114,6 +115,47 @@ test('two causes at once in unrelated parts are two incidents, in whatever order
   for (const events of [both, byCause, byCause.toReversed(), mixed.map(({ event }) => event)]) {
     assert.deepEqual(sizes(3_000, events), [30, 30]);
   }
+});
+
+/** Events at the target rate, of any series, in some steps around the start. */
+function chance(series: number, steps: number): readonly AnomalyEvent[] {
+  const random = seededRandom(4);
+  return Array.from({ length: Math.round(falsePerMs(series) * steps * STEP_MS) }, () => {
+    return opened(labelled(Math.floor(random() * series)), START + Math.floor((random() - 0.5) * steps) * STEP_MS);
+  });
+}
+
+test('events by chance in other data centres do not join 3,000 series that move at once, whatever is read first', () => {
+  const series = 300_000;
+  const [moved, others] = [Array.from({ length: 3_000 }, (_, i) => opened(labelled(i), START)), chance(series, 9)];
+  const inOwn = others.filter((event) => event.series!.includes('dc="dc-0"')).length;
+  for (const events of [
+    [...moved, ...others],
+    [...others, ...moved],
+  ]) {
+    const [largest, next] = sizes(series, events);
+    assert.ok(largest >= 3_000 && largest <= 3_000 + inOwn, `${largest} events are one incident`);
+    assert.ok(next <= 3);
+  }
+});
+
+test('two causes at once in two of thirty data centres stay two next to events by chance', () => {
+  const series = 300_000;
+  const moved = Array.from({ length: 3_000 }, (_, i) => opened(labelled((i % 2) * 20_000 + i), START));
+  const [one, other, next] = sizes(series, [...moved, ...chance(series, 9)]);
+  assert.ok(one <= 1_510 && other >= 1_500 && next <= 3, `${one}, ${other}, ${next}`);
+});
+
+test('events at once are one incident also if the size of the fleet is known only later', () => {
+  let size: NewFleet | null = null;
+  const incidents = new KeptIncidents(undefined, () => size);
+  for (const event of burst(30, (at) => labelled(at, 1))) incidents.ingest(event, START);
+  incidents.advance(START);
+  assert.equal(incidents.state.open, 30);
+  incidents.restart();
+  size = new NewFleet(falsePerMs(300));
+  incidents.advance(START + UPDATE_MS);
+  assert.equal(incidents.state.open, 1);
 });
 
 test('events of 100,000 new series at their target rate stay alone, for hours', () => {
