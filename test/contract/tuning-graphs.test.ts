@@ -138,19 +138,23 @@ for (const model of models) {
 
   if (model.manifest.membersMax !== undefined) usesGroupContext(model);
 
-  // Weights that were tuned are tuned in the same way in each model: the smallest one shows it.
-  const goesOn = model === models[0];
-  const more = goesOn ? ', ten more by another 20 %' : '';
-  test(`${model.name}: on a learnable series ten default steps lower the error by 30 %${more}`, async () => {
-    const before = await rmseOf(model, null);
-    const first = await tuned(model, null);
-    const afterFirst = await rmseOf(model, first);
-    assert.ok(afterFirst <= 0.7 * before, `${before} to ${afterFirst}`);
-    if (!goesOn) return;
-    const afterSecond = await rmseOf(model, await tuned(model, first));
-    const fell = afterSecond < afterFirst && afterSecond <= 0.7 * 0.8 * before;
-    assert.ok(fell, `${before} to ${afterFirst} to ${afterSecond}`);
-  });
+  // What ten steps reach, and what further ones add, is shown by the smallest model.
+  if (model === models[0]) {
+    test(`${model.name}: on a learnable series ten default steps lower the error by 30 %, ten more by another 20 %`, async () => {
+      const before = await rmseOf(model, null);
+      const first = await tuned(model, null);
+      const afterFirst = await rmseOf(model, first);
+      assert.ok(afterFirst <= 0.7 * before, `${before} to ${afterFirst}`);
+      const afterSecond = await rmseOf(model, await tuned(model, first));
+      const fell = afterSecond < afterFirst && afterSecond <= 0.7 * 0.8 * before;
+      assert.ok(fell, `${before} to ${afterFirst} to ${afterSecond}`);
+    });
+  } else {
+    test(`${model.name}: on a learnable series five default steps lower the error by 15 %`, async () => {
+      const [before, after] = [await rmseOf(model, null), await rmseOf(model, await tuned(model, null, { steps: 5 }))];
+      assert.ok(after <= 0.85 * before, `${before} to ${after}`);
+    });
+  }
 
   test(`${model.name}: the same task gives the same weights in every child`, async () => {
     // Of eight updates.

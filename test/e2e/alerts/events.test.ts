@@ -13,7 +13,8 @@ import { alertsWorld } from '../../fixture/kafka/alerts-process.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';
 
-const EVENTS = 120;
+/** Each is three messages, of which a fourth is refused, and a refusal stops the receiver for half a second or more. */
+const EVENTS = 40;
 const KILLS = 4;
 /** Of one message. */
 const REFUSALS_MAX = 2;

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Route } from 'playwright-core';
 import { COMPANY, type ConsoleService, PAST, startConsole, TROUBLES } from '../../fixture/console/console-service.ts';
 import { openPage, openSignedIn } from '../../fixture/console/opened-page.ts';
-import { axeFindings, goTo, signIn, untilCount } from '../../fixture/console/page-steps.ts';
+import { axeFindings, goTo, signIn, untilCount, untilLater } from '../../fixture/console/page-steps.ts';
 import { AUTHORIZED } from '../../fixture/http/http-service.ts';
 import { until } from '../../fixture/until.ts';
 
@@ -259,6 +259,9 @@ test('events are filtered by the address, and one of a group shows the shares of
 
 test('the text of a filter stays while the list is read again, and is part of the address with the order', async () => {
   const { page } = await openSignedIn(service.url);
+  await page.clock.install();
+  await page.reload();
+  await page.waitForSelector('.rail');
   await goTo(page, '#/events', '.table');
   const typed = page.getByLabel('Detector');
   let reads = 0;
@@ -268,7 +271,7 @@ test('the text of a filter stays while the list is read again, and is part of th
   await typed.pressSequentially('hos');
   service.operations.advance();
   const before = reads;
-  await until('the list was read again', () => reads > before + 1);
+  await untilLater(page, 'the list was read again', () => reads > before + 1);
   assert.equal(await typed.inputValue(), 'hos');
   await typed.pressSequentially('ts');
   await page.waitForURL(/detector=hosts/);

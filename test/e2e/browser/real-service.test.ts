@@ -9,7 +9,7 @@ import { startAlertmanager, whyNoAlertmanager } from '../../fixture/alerts/alert
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { startCommand } from '../../fixture/command.ts';
 import { openPage, openSignedIn } from '../../fixture/console/opened-page.ts';
-import { axeFindings, goTo, signIn, untilCount } from '../../fixture/console/page-steps.ts';
+import { axeFindings, goTo, signIn, untilCount, untilLater } from '../../fixture/console/page-steps.ts';
 import { type RealService, startRealService } from '../../fixture/console/real-service.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaConnection, kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
@@ -58,6 +58,10 @@ kafkaTest('the console is never green without knowing: nothing judged yet, broke
 });
 
 kafkaTest('a filter stays as it was typed while events come, and its address shows the same view again', async () => {
+  const { page } = await openSignedIn(service.url, { key: service.key });
+  await page.clock.install();
+  await page.reload();
+  await page.waitForSelector('.rail');
   await goTo(page, '#/events', '.page-head');
   const typed = page.getByLabel('Series');
   await typed.pressSequentially('cp');
@@ -66,7 +70,7 @@ kafkaTest('a filter stays as it was typed while events come, and its address sho
   await service.feedSpike('memory');
   // Both are known before the list is looked at.
   await page.locator('nav .count').getByText('2', { exact: true }).waitFor();
-  await page.getByRole('rowheader', { name: 'cpu' }).waitFor();
+  await untilLater(page, 'the list has the event', () => page.getByRole('rowheader', { name: 'cpu' }).isVisible());
   assert.equal(await page.getByRole('rowheader', { name: 'memory' }).count(), 0);
   assert.equal(await typed.inputValue(), 'cp');
   await page.reload();
@@ -86,10 +90,8 @@ kafkaTest('an assistant lists the open events, and explains one with its scores'
     return JSON.parse((content[0] as { readonly text: string }).text).answer;
   };
   const { events } = await call('list_events', { open: true, match: 'c*' });
-  assert.deepEqual(
-    events.map(({ series }: { readonly series: string }) => series),
-    ['cpu'],
-  );
+  const actual = events.map(({ series }: { readonly series: string }) => series);
+  assert.deepEqual(actual, ['cpu']);
   const { event, scores } = await call('explain_event', { id: events[0].eventId });
   assert.equal(event.summary, events[0].summary);
   assert.ok(scores.timestamp.includes(event.peakAt));

@@ -135,10 +135,8 @@ for (const [how, end] of [
     const stream = await kafkaStream(1, GROUPED);
     for (let step = 0; step < 30; step += 10) {
       const worker = await stream.startWorker();
-      for (let next = step; next < step + 9; next++) {
-        await stream.feed(MEMBERS.map((member) => observation(member, next)));
-      }
-      await stream.feed([observation('a', step + 9), observation('c', step + 9)]);
+      const whole = Array.from({ length: 9 }, (_, i) => MEMBERS.map((member) => observation(member, step + i)));
+      await stream.feed([...whole.flat(), observation('a', step + 9), observation('c', step + 9)]);
       await stream.settled();
       await worker[end]();
       await stream.feed([observation('b', step + 9)]);
@@ -147,8 +145,9 @@ for (const [how, end] of [
     await stream.settled();
     const scores = await stream.scores();
     const orderAt = (step: number) => (step % 10 === 9 ? ['a', 'c', 'b'] : MEMBERS);
+    const actual = lines(scores, ({ timestampMs }) => stepOf(timestampMs), 'series', 'position');
     assert.deepEqual(
-      lines(scores, ({ timestampMs }) => stepOf(timestampMs), 'series', 'position'),
+      actual,
       Array.from({ length: 30 }, (_, step) => orderAt(step).map((member) => `${step} ${member} ${step}`)).flat(),
     );
     assert.ok(scores.every(({ restarted }) => !restarted));
@@ -177,10 +176,8 @@ kafkaTest('a series that was forgotten stays forgotten when the worker is killed
   await stream.feed(sines(ALL, 80, 90));
   await stream.settled();
   await third.counts('tidewatch_units_held', 3);
-  assert.deepEqual(
-    third.logged('restored').map(({ units }) => units),
-    [2],
-  );
+  const actual = third.logged('restored').map(({ units }) => units);
+  assert.deepEqual(actual, [2]);
   await third.stop();
   const own = (await stream.scores()).filter(({ series, state }) => series === 'gone' && state !== 'silent');
   assert.deepEqual(

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,10 +9,11 @@ import { asAdmin } from '../../../../src/kafka/admin/admin-client.ts';
 import type { ScoreRecord } from '../../../../src/records/score-record.ts';
 import { startCommand } from '../../../fixture/command.ts';
 import { freshFolder } from '../../../fixture/fresh-folder.ts';
+import { listening } from '../../../fixture/http/listening.ts';
 import { kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
 import { detectorsFile, type KafkaStream, kafkaStream } from '../../../fixture/kafka/kafka-stream.ts';
 import { startWorkerProcess } from '../../../fixture/kafka/worker-process.ts';
-import { QUICK_DETECTOR, sines, waves } from '../../../fixture/stream/scored-stream.ts';
+import { published, QUICK_DETECTOR, sines, waves } from '../../../fixture/stream/scored-stream.ts';
 import { observationRecord, START_MS, STEP_MS } from '../../../fixture/stream/stream-run.ts';
 import { until } from '../../../fixture/until.ts';
 
@@ -42,12 +42,9 @@ kafkaTest('a worker that is stopped while it waits for its brokers ends with 0',
 
 kafkaTest(
   "a worker whose operators' port is taken ends with a reason, as its probes would reach another process",
-  async (t) => {
+  async () => {
     const stream = await kafkaStream(1, [QUICK_DETECTOR]);
-    const taken = createServer().listen(0, '127.0.0.1');
-    t.after(() => taken.close());
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
+    const port = await listening(createServer());
     const worker = await stream.startWorker({ OPS_PORT: String(port) });
     assert.deepEqual(await worker.ended, { code: 2, signal: null });
     assert.match(worker.said(), new RegExp(`127.0.0.1:${port} is taken by another program; set OPS_HOST and OPS_PORT`));
@@ -105,9 +102,7 @@ for (const name of ['receive', 'poll', 'remote-write', 'alerts', 'incidents']) {
         ...(name === 'alerts' && { ROUTES: join(folder, 'routes.yaml') }),
       });
       t.after(() => command.kill());
-      const opened = () => command.out.find((line) => line.includes('"the operators port is open"'));
-      await command.until(() => opened() !== undefined);
-      const { url } = JSON.parse(opened()!) as { url: string };
+      const { url } = await command.logged('the operators port is open');
       await until('it says why it is not ready', async () => {
         const answer = await fetch(`${url}/readyz`);
         return answer.status === 503 && (await answer.text()).includes('No Kafka could be reached at 127.0.0.1:1');
@@ -119,14 +114,12 @@ for (const name of ['receive', 'poll', 'remote-write', 'alerts', 'incidents']) {
   );
 }
 
-test('a worker that is stopped while it waits for a broker that does not answer ends in time', async (t) => {
+test('a worker that is stopped while it waits for a broker that does not answer ends in time', async () => {
   let asked = false;
   const unresponsive = createServer(() => {
     asked = true;
   });
-  await new Promise<void>((resolve) => unresponsive.listen(0, '127.0.0.1', resolve));
-  t.after(() => unresponsive.close());
-  const { port } = unresponsive.address() as { port: number };
+  const port = await listening(unresponsive);
   const worker = await startWorkerProcess({
     detectors: `detectors: [${QUICK_DETECTOR}]\n`,
     env: { KAFKA_BROKERS: `127.0.0.1:${port}`, SHUTDOWN_MS_MAX: '1000' },
@@ -202,10 +195,8 @@ kafkaTest('a running worker takes a changed file and a saved version, and refuse
   const restarted = (series: string) => bySeries.get(series)!.flatMap((score, i) => (score.restarted ? [i] : []));
   assert.deepEqual(CHANGED_SERIES.map(restarted), [[], [30, 50], [30, 50]]);
   for (const series of CHANGED_SERIES) {
-    assert.deepEqual(
-      bySeries.get(series)!.map(({ position }) => position),
-      [...Array(60).keys()],
-    );
+    const positions = bySeries.get(series)!.map(({ position }) => position);
+    assert.deepEqual(positions, [...Array(60).keys()]);
   }
 });
 
@@ -238,13 +229,6 @@ function rows(from: number, to: number): string[] {
   ).flat();
 }
 
-/** What the scores say, without their place in the input. */
-function published(scores: readonly ScoreRecord[]) {
-  return scores
-    .map(({ input, ...score }) => ({ ...score, partition: input.partition }))
-    .sort((a, b) => a.timestampMs - b.timestampMs || (a.series < b.series ? -1 : 1));
-}
-
 async function scoredAll(): Promise<ScoreRecord[]> {
   const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
   await stream.feed(steps(0, END));
@@ -259,7 +243,8 @@ async function scoreWith(stream: KafkaStream, flags: readonly string[]) {
   const file = detectorsFile(stream.topics, [QUICK_DETECTOR]);
   const logged: Record<string, unknown>[] = [];
   const early = await stream.startWorker({}, file, flags);
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  // A member that dies while it joins is waited for until its session ends.
+  await until('it begins to fill its series', () => early.logged('assigned').length > 0);
   await early.kill();
   for (const [from, to] of [
     [BEGIN, BEGIN + 20],
