@@ -11,43 +11,40 @@ import {
 
 const DAY_MS = 86_400_000;
 
-openedHistoryTest(
-  'time that was judged is that of units: not of members, of a wait for residuals, or by the clock',
-  async (history) => {
-    const day = (n: number) => ({ timestampMs: START_MS + n * DAY_MS });
-    const member = (offset: number, series: string, n: number) =>
-      keptScore(offset, { series, detector: 'groups', group: 'g', ...day(n) });
-    // Members of a time step arrive in different batches.
-    await history.append(batchOf({ scores: [member(0, 'g/a', 1), keptScore(1, { series: 'b', ...day(2) })] }));
-    await history.append(batchOf({ scores: [member(2, 'g/b', 1), member(3, 'g/a', 8)] }));
-    const scores = [
-      member(4, 'g/b', 8),
-      keptScore(5, { series: 'a', state: 'calibrating', ...day(0) }),
-      keptScore(6, { series: 'b', ...day(5) }),
-      keptScore(7, { series: 'b', state: 'silent', ...day(20) }),
-      keptScore(8, { series: 'c', state: 'warming-up', ...day(30) }),
-    ];
-    const at = (n: number) => ({ startedAtMs: START_MS + n * DAY_MS });
-    const events = [
-      keptEvent(0, anomalyEvent('one', at(3))),
-      keptEvent(1, anomalyEvent('two', at(5))),
-      keptEvent(2, anomalyEvent('silent', { ...at(5), kind: 'silence' })),
-      keptEvent(3, anomalyEvent('before', at(1))),
-      keptEvent(4, anomalyEvent('group', { ...at(2), detector: 'groups', series: null, group: 'g' })),
-    ];
-    await history.append(batchOf({ scores, events }));
-    const judged = (await history.detectors()).map(({ detector, judgedMs, eventsJudged }) => {
-      return [detector, judgedMs / DAY_MS, eventsJudged];
-    });
-    assert.deepEqual(judged, [
-      ['groups', 7, 1],
-      ['metrics', 3, 2],
-    ]);
-    await history.append(batchOf({ scores: [keptScore(9, { series: 'b', detector: 'other', ...day(21) })] }));
-    const moved = (await history.detectors()).find(({ detector }) => detector === 'metrics');
-    assert.deepEqual([moved?.judgedMs, moved?.eventsJudged], [0, 0], 'another detector judges b now');
-  },
-);
+openedHistoryTest('judged time is that of units: not of members, of waits, or by the clock', async (history) => {
+  const day = (n: number) => ({ timestampMs: START_MS + n * DAY_MS });
+  const member = (offset: number, series: string, n: number) =>
+    keptScore(offset, { series, detector: 'groups', group: 'g', ...day(n) });
+  // Members of a time step arrive in different batches.
+  await history.append(batchOf({ scores: [member(0, 'g/a', 1), keptScore(1, { series: 'b', ...day(2) })] }));
+  await history.append(batchOf({ scores: [member(2, 'g/b', 1), member(3, 'g/a', 8)] }));
+  const scores = [
+    member(4, 'g/b', 8),
+    keptScore(5, { series: 'a', state: 'calibrating', ...day(0) }),
+    keptScore(6, { series: 'b', ...day(5) }),
+    keptScore(7, { series: 'b', state: 'silent', ...day(20) }),
+    keptScore(8, { series: 'c', state: 'warming-up', ...day(30) }),
+  ];
+  const at = (n: number) => ({ startedAtMs: START_MS + n * DAY_MS });
+  const events = [
+    keptEvent(0, anomalyEvent('one', at(3))),
+    keptEvent(1, anomalyEvent('two', at(5))),
+    keptEvent(2, anomalyEvent('silent', { ...at(5), kind: 'silence' })),
+    keptEvent(3, anomalyEvent('before', at(1))),
+    keptEvent(4, anomalyEvent('group', { ...at(2), detector: 'groups', series: null, group: 'g' })),
+  ];
+  await history.append(batchOf({ scores, events }));
+  const judged = (await history.detectors()).map(({ detector, judgedMs, eventsJudged }) => {
+    return [detector, judgedMs / DAY_MS, eventsJudged];
+  });
+  assert.deepEqual(judged, [
+    ['groups', 7, 1],
+    ['metrics', 3, 2],
+  ]);
+  await history.append(batchOf({ scores: [keptScore(9, { series: 'b', detector: 'other', ...day(21) })] }));
+  const moved = (await history.detectors()).find(({ detector }) => detector === 'metrics');
+  assert.deepEqual([moved?.judgedMs, moved?.eventsJudged], [0, 0], 'another detector judges b now');
+});
 
 historyTest('hours are counted as long as a score of them, or of an earlier one, is kept', async (kept) => {
   let nowMs = START_MS;

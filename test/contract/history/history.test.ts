@@ -89,18 +89,15 @@ historyTest('a batch that is repeated, whole or in part, is stored once', async 
   assert.equal((await again.state()).scores, 8);
 });
 
-openedHistoryTest(
-  'partitions and sources have offsets of their own; one without records moves on, too',
-  async (history) => {
-    await history.append(batchOf({ scores: [keptScore(4), keptScore(1, { partition: 7, series: 'b' })] }));
-    const marker = { source: 'scores', topicId: 'one', partition: 0, nextOffset: 9 } as const;
-    await history.append({ ...batchOf({ deadLetters: [keptLetter(2)] }), positions: [marker] });
-    assert.deepEqual(await history.positions(), [
-      { source: 'scores', topicId: 'one', partition: 0, nextOffset: 9 },
-      { source: 'scores', topicId: 'one', partition: 7, nextOffset: 2 },
-    ]);
-  },
-);
+openedHistoryTest('partitions and sources have their own offsets, also without records', async (history) => {
+  await history.append(batchOf({ scores: [keptScore(4), keptScore(1, { partition: 7, series: 'b' })] }));
+  const marker = { source: 'scores', topicId: 'one', partition: 0, nextOffset: 9 } as const;
+  await history.append({ ...batchOf({ deadLetters: [keptLetter(2)] }), positions: [marker] });
+  assert.deepEqual(await history.positions(), [
+    { source: 'scores', topicId: 'one', partition: 0, nextOffset: 9 },
+    { source: 'scores', topicId: 'one', partition: 7, nextOffset: 2 },
+  ]);
+});
 
 openedHistoryTest('a topic that was created again is read from its first offset', async (history) => {
   await history.append(batchOf({ scores: scoresOf(5) }));
@@ -202,131 +199,125 @@ historyTest('what is more than the bound is dropped, oldest first', async (kept)
   assert.equal((await history.scores(all(`s${(rows - 1) % 50}`)))!.columns.value.at(-1), Math.sin(last) * 1e6);
 });
 
-openedHistoryTest(
-  'series are listed worst first or by name, in pages, by detector, group, text and alarm',
-  async (history) => {
-    const scores = scoresOf(30, (i) => ({
-      series: `Series-${String(i).padStart(2, '0')}`,
-      grade: i === 7 ? null : (i % 5) / 8,
-      detector: i < 20 ? 'metrics' : 'groups',
-      group: i < 20 ? null : `g${i % 2}`,
-      alarm: i === 4,
-    }));
-    await history.append(batchOf({ scores }));
-    const listed = async (changes: object) => {
-      const names: string[] = [];
-      for (let after: readonly (string | number)[] | null = null; ; ) {
-        const page = await history.listSeries({ ...EVERY_SERIES, limit: 4, ...changes, after });
-        names.push(...page.series.map(({ series }) => series.slice(7)));
-        if (page.next === null) return names;
-        after = page.next;
-      }
-    };
-    const byGrade = await listed({});
-    assert.equal(new Set(byGrade).size, 30);
-    assert.deepEqual(byGrade.slice(0, 6), ['04', '09', '14', '19', '24', '29']);
-    assert.equal(byGrade.at(-1), '07');
-    assert.deepEqual(await listed({ sort: 'name', detector: 'groups' }), [
-      '20',
-      '21',
-      '22',
-      '23',
-      '24',
-      '25',
-      '26',
-      '27',
-      '28',
-      '29',
-    ]);
-    assert.deepEqual((await listed({ group: 'g1', sort: 'name' })).slice(0, 2), ['21', '23']);
-    assert.deepEqual(await listed({ search: 'SERIES-0', sort: 'name', limit: 100 }), [
-      '00',
-      '01',
-      '02',
-      '03',
-      '04',
-      '05',
-      '06',
-      '07',
-      '08',
-      '09',
-    ]);
-    assert.deepEqual(await listed({ alarm: true }), ['04']);
-    const groups = await history.listGroups({ detector: null, match: null, limit: 10 });
-    const actual = groups.map(({ group, members, grade }) => [group, members, grade]);
-    assert.deepEqual(actual, [
-      ['g0', 5, 0.5],
-      ['g1', 5, 0.5],
-    ]);
-    const detectors = await history.detectors();
-    assert.deepEqual(
-      detectors.map(({ detector, series, groups, observations, judgedMs, eventsJudged }) => [
-        detector,
-        series,
-        groups,
-        observations,
-        judgedMs,
-        eventsJudged,
-      ]),
-      [
-        ['groups', 10, 2, 10, 2 * 8 * MINUTE_MS, 0],
-        ['metrics', 20, 0, 20, 0, 0],
-      ],
-    );
-  },
-);
+openedHistoryTest('series are listed worst first or by name, in pages, by every filter', async (history) => {
+  const scores = scoresOf(30, (i) => ({
+    series: `Series-${String(i).padStart(2, '0')}`,
+    grade: i === 7 ? null : (i % 5) / 8,
+    detector: i < 20 ? 'metrics' : 'groups',
+    group: i < 20 ? null : `g${i % 2}`,
+    alarm: i === 4,
+  }));
+  await history.append(batchOf({ scores }));
+  const listed = async (changes: object) => {
+    const names: string[] = [];
+    for (let after: readonly (string | number)[] | null = null; ; ) {
+      const page = await history.listSeries({ ...EVERY_SERIES, limit: 4, ...changes, after });
+      names.push(...page.series.map(({ series }) => series.slice(7)));
+      if (page.next === null) return names;
+      after = page.next;
+    }
+  };
+  const byGrade = await listed({});
+  assert.equal(new Set(byGrade).size, 30);
+  assert.deepEqual(byGrade.slice(0, 6), ['04', '09', '14', '19', '24', '29']);
+  assert.equal(byGrade.at(-1), '07');
+  assert.deepEqual(await listed({ sort: 'name', detector: 'groups' }), [
+    '20',
+    '21',
+    '22',
+    '23',
+    '24',
+    '25',
+    '26',
+    '27',
+    '28',
+    '29',
+  ]);
+  assert.deepEqual((await listed({ group: 'g1', sort: 'name' })).slice(0, 2), ['21', '23']);
+  assert.deepEqual(await listed({ search: 'SERIES-0', sort: 'name', limit: 100 }), [
+    '00',
+    '01',
+    '02',
+    '03',
+    '04',
+    '05',
+    '06',
+    '07',
+    '08',
+    '09',
+  ]);
+  assert.deepEqual(await listed({ alarm: true }), ['04']);
+  const groups = await history.listGroups({ detector: null, match: null, limit: 10 });
+  const actual = groups.map(({ group, members, grade }) => [group, members, grade]);
+  assert.deepEqual(actual, [
+    ['g0', 5, 0.5],
+    ['g1', 5, 0.5],
+  ]);
+  const detectors = await history.detectors();
+  assert.deepEqual(
+    detectors.map(({ detector, series, groups, observations, judgedMs, eventsJudged }) => [
+      detector,
+      series,
+      groups,
+      observations,
+      judgedMs,
+      eventsJudged,
+    ]),
+    [
+      ['groups', 10, 2, 10, 2 * 8 * MINUTE_MS, 0],
+      ['metrics', 20, 0, 20, 0, 0],
+    ],
+  );
+});
 
-openedHistoryTest(
-  'an event is its newest revision; open ones come first; filters, members and pages',
-  async (history) => {
-    const closed = { type: 'closed', revision: 2, endedAtMs: START_MS + 5 * MINUTE_MS } as const;
-    const members = [
-      { series: 'm1', share: 0.75 },
-      { series: 'm2', share: 0.25 },
-    ];
-    const events = [
-      keptEvent(0, anomalyEvent('one')),
-      keptEvent(1, anomalyEvent('one', closed)),
-      keptEvent(2, anomalyEvent('one', { revision: 1, type: 'updated' })),
-      keptEvent(3, anomalyEvent('two', { startedAtMs: START_MS + DAY_MS, kind: 'dip' })),
-      keptEvent(
-        4,
-        anomalyEvent('three', { ...closed, startedAtMs: START_MS + 2 * DAY_MS, endedAtMs: START_MS + 3 * DAY_MS }),
-      ),
-      keptEvent(
-        5,
-        anomalyEvent('group', {
-          series: null,
-          group: 'g',
-          members,
-          detector: 'groups',
-          startedAtMs: START_MS - DAY_MS,
-        }),
-      ),
-    ];
-    await history.append(batchOf({ events }));
-    const ids = async (changes: object) => {
-      const found: string[] = [];
-      for (let after: readonly (string | number)[] | null = null; ; ) {
-        const page = await history.listEvents({ ...EVERY_EVENT, limit: 2, ...changes, after });
-        found.push(...page.events.map(({ eventId }) => eventId));
-        assert.equal(page.totalOpen, 2);
-        if (page.next === null) return found;
-        after = page.next;
-      }
-    };
-    assert.deepEqual(await ids({}), ['two', 'group', 'three', 'one']);
-    assert.deepEqual(await ids({ open: true }), ['two', 'group']);
-    assert.deepEqual(await ids({ open: false }), ['three', 'one']);
-    assert.deepEqual(await ids({ series: 'm2' }), ['group']);
-    assert.deepEqual(await ids({ series: 'a', kind: 'spike' }), ['three', 'one']);
-    assert.deepEqual(await ids({ group: 'g' }), ['group']);
-    assert.deepEqual(await ids({ detector: 'groups' }), ['group']);
-    assert.deepEqual(await ids({ fromMs: START_MS + 6 * MINUTE_MS, toMs: START_MS + 2 * DAY_MS }), ['two', 'group']);
-    assert.deepEqual(await history.findEvent('one'), { ...anomalyEvent('one', closed), incidentId: null });
-    assert.equal(await history.findEvent('none'), null);
-  },
-);
+openedHistoryTest('an event is its newest revision; open ones come first; filters and pages', async (history) => {
+  const closed = { type: 'closed', revision: 2, endedAtMs: START_MS + 5 * MINUTE_MS } as const;
+  const members = [
+    { series: 'm1', share: 0.75 },
+    { series: 'm2', share: 0.25 },
+  ];
+  const events = [
+    keptEvent(0, anomalyEvent('one')),
+    keptEvent(1, anomalyEvent('one', closed)),
+    keptEvent(2, anomalyEvent('one', { revision: 1, type: 'updated' })),
+    keptEvent(3, anomalyEvent('two', { startedAtMs: START_MS + DAY_MS, kind: 'dip' })),
+    keptEvent(
+      4,
+      anomalyEvent('three', { ...closed, startedAtMs: START_MS + 2 * DAY_MS, endedAtMs: START_MS + 3 * DAY_MS }),
+    ),
+    keptEvent(
+      5,
+      anomalyEvent('group', {
+        series: null,
+        group: 'g',
+        members,
+        detector: 'groups',
+        startedAtMs: START_MS - DAY_MS,
+      }),
+    ),
+  ];
+  await history.append(batchOf({ events }));
+  const ids = async (changes: object) => {
+    const found: string[] = [];
+    for (let after: readonly (string | number)[] | null = null; ; ) {
+      const page = await history.listEvents({ ...EVERY_EVENT, limit: 2, ...changes, after });
+      found.push(...page.events.map(({ eventId }) => eventId));
+      assert.equal(page.totalOpen, 2);
+      if (page.next === null) return found;
+      after = page.next;
+    }
+  };
+  assert.deepEqual(await ids({}), ['two', 'group', 'three', 'one']);
+  assert.deepEqual(await ids({ open: true }), ['two', 'group']);
+  assert.deepEqual(await ids({ open: false }), ['three', 'one']);
+  assert.deepEqual(await ids({ series: 'm2' }), ['group']);
+  assert.deepEqual(await ids({ series: 'a', kind: 'spike' }), ['three', 'one']);
+  assert.deepEqual(await ids({ group: 'g' }), ['group']);
+  assert.deepEqual(await ids({ detector: 'groups' }), ['group']);
+  assert.deepEqual(await ids({ fromMs: START_MS + 6 * MINUTE_MS, toMs: START_MS + 2 * DAY_MS }), ['two', 'group']);
+  assert.deepEqual(await history.findEvent('one'), { ...anomalyEvent('one', closed), incidentId: null });
+  assert.equal(await history.findEvent('none'), null);
+});
 
 openedHistoryTest('dead letters are listed newest first, by reason, in pages', async (history) => {
   const deadLetters = Array.from({ length: 5 }, (_, i) =>
@@ -349,23 +340,20 @@ openedHistoryTest('dead letters are listed newest first, by reason, in pages', a
   ]);
 });
 
-openedHistoryTest(
-  'how current the series are: by the state of their newest score, with the newest time',
-  async (history) => {
-    const empty = { states: new Map(), ended: 0, newestMs: null, storedAtMs: null, incidents: null };
-    assert.deepEqual(await history.standing(), empty);
-    const scores = [
-      keptScore(0, { series: 'a', state: 'calibrating' }),
-      keptScore(1, { series: 'a', state: 'scored', alarm: true }),
-      keptScore(2, { series: 'b', state: 'scored' }),
-      keptScore(3, { series: 'c', state: 'warming-up', anomaly: true }),
-      keptScore(4, { series: 'd', state: 'silent' }),
-    ];
-    const beganMs = Date.now();
-    await history.append(batchOf({ scores }));
-    const { states, newestMs, storedAtMs } = await history.standing();
-    assert.deepEqual(Object.fromEntries(states), { scored: 2, 'warming-up': 1, silent: 1 });
-    assert.equal(newestMs, START_MS + 4 * MINUTE_MS);
-    assert.ok(storedAtMs !== null && storedAtMs >= beganMs && storedAtMs <= Date.now());
-  },
-);
+openedHistoryTest('series are current by the state and the time of their newest score', async (history) => {
+  const empty = { states: new Map(), ended: 0, newestMs: null, storedAtMs: null, incidents: null };
+  assert.deepEqual(await history.standing(), empty);
+  const scores = [
+    keptScore(0, { series: 'a', state: 'calibrating' }),
+    keptScore(1, { series: 'a', state: 'scored', alarm: true }),
+    keptScore(2, { series: 'b', state: 'scored' }),
+    keptScore(3, { series: 'c', state: 'warming-up', anomaly: true }),
+    keptScore(4, { series: 'd', state: 'silent' }),
+  ];
+  const beganMs = Date.now();
+  await history.append(batchOf({ scores }));
+  const { states, newestMs, storedAtMs } = await history.standing();
+  assert.deepEqual(Object.fromEntries(states), { scored: 2, 'warming-up': 1, silent: 1 });
+  assert.equal(newestMs, START_MS + 4 * MINUTE_MS);
+  assert.ok(storedAtMs !== null && storedAtMs >= beganMs && storedAtMs <= Date.now());
+});

@@ -37,43 +37,37 @@ const idsOf = async (history: HistoryStore, changes: Partial<Parameters<HistoryS
   return incidents.map(({ incidentId }) => incidentId);
 };
 
-historyTest(
-  'the newest revision of an incident counts, and has the events of all of them by their onsets',
-  async (at) => {
-    const history = await at.open();
-    const opened = of('a', ['x', 'y']);
-    const later = of('a', ['w'], { type: 'updated', revision: 1, severity: 99, openedOrigins: [], summary: 'grew' });
-    const batch = kept([opened, later]);
-    assert.equal((await history.append(batch)).incidents.length, 2);
-    assert.equal((await history.append(batch)).incidents.length, 0, 'a batch that is repeated is stored once');
-    await history.close();
-    const again = await at.open();
-    const { incidents, totalOpen, next } = await again.listIncidents(EVERY_INCIDENT);
-    assert.deepEqual([incidents, totalOpen, next], [[{ ...later, events: [] }], 1, null]);
-    const found = await again.findIncident('a');
-    assert.deepEqual(found?.incident, { ...later, events: [later.events[0], ...opened.events] });
-    assert.deepEqual([found?.mergedIds, found?.similar], [[], []]);
-    assert.equal(await again.findIncident('unheard of'), null);
-  },
-);
+historyTest('the newest revision of an incident has the events of all of them by onset', async (at) => {
+  const history = await at.open();
+  const opened = of('a', ['x', 'y']);
+  const later = of('a', ['w'], { type: 'updated', revision: 1, severity: 99, openedOrigins: [], summary: 'grew' });
+  const batch = kept([opened, later]);
+  assert.equal((await history.append(batch)).incidents.length, 2);
+  assert.equal((await history.append(batch)).incidents.length, 0, 'a batch that is repeated is stored once');
+  await history.close();
+  const again = await at.open();
+  const { incidents, totalOpen, next } = await again.listIncidents(EVERY_INCIDENT);
+  assert.deepEqual([incidents, totalOpen, next], [[{ ...later, events: [] }], 1, null]);
+  const found = await again.findIncident('a');
+  assert.deepEqual(found?.incident, { ...later, events: [later.events[0], ...opened.events] });
+  assert.deepEqual([found?.mergedIds, found?.similar], [[], []]);
+  assert.equal(await again.findIncident('unheard of'), null);
+});
 
-openedHistoryTest(
-  'the events of an incident have the kind that they have now, and keep it once they expire',
-  async (history) => {
-    await history.append(kept([of('a', ['x', 'y'])]));
-    const opened = anomalyEvent('a-x', { kind: 'spike', direction: 'up' });
-    await history.append(batchOf({ events: [keptEvent(0, opened)] }));
-    const later = anomalyEvent('a-x', { kind: 'level_shift', direction: 'down', revision: 1 });
-    await history.append(batchOf({ events: [keptEvent(1, later)] }));
-    const found = (await history.findIncident('a'))!.incident.events;
-    const { kind, direction } = incident().events[0];
-    const actual = found.map((each) => [each.eventId, each.kind, each.direction]);
-    assert.deepEqual(actual, [
-      ['a-x', 'level_shift', 'down'],
-      ['a-y', kind, direction],
-    ]);
-  },
-);
+openedHistoryTest('events of an incident have their present kind, and keep it once they expire', async (history) => {
+  await history.append(kept([of('a', ['x', 'y'])]));
+  const opened = anomalyEvent('a-x', { kind: 'spike', direction: 'up' });
+  await history.append(batchOf({ events: [keptEvent(0, opened)] }));
+  const later = anomalyEvent('a-x', { kind: 'level_shift', direction: 'down', revision: 1 });
+  await history.append(batchOf({ events: [keptEvent(1, later)] }));
+  const found = (await history.findIncident('a'))!.incident.events;
+  const { kind, direction } = incident().events[0];
+  const actual = found.map((each) => [each.eventId, each.kind, each.direction]);
+  assert.deepEqual(actual, [
+    ['a-x', 'level_shift', 'down'],
+    ['a-y', kind, direction],
+  ]);
+});
 
 openedHistoryTest('the events of a merged incident are those of the one that it is part of', async (history) => {
   const events = ['a-x', 'b-y', 'c-z', 'alone'].map((id, i) => keptEvent(i, anomalyEvent(id)));
@@ -100,38 +94,35 @@ openedHistoryTest('the events of a merged incident are those of the one that it 
   assert.equal((await history.findEvent('alone'))?.incidentId, null);
 });
 
-openedHistoryTest(
-  'incidents are listed open ones first, in pages, by time, detector, series, kind and standing alone',
-  async (history) => {
-    const closed = { type: 'closed', revision: 1, endedAtMs: START_MS + MINUTE_MS } as const;
-    await history.append(
-      kept([
-        of('early', ['db-1/x'], { startedAtMs: START_MS - DAY_MS, kind: 'single' }),
-        of('ended', ['web-1/x', 'web-2/x'], { ...closed, startedAtMs: START_MS - MINUTE_MS, kind: 'related' }),
-        of('now', ['up{job="web-1"}'], { startedAtMs: START_MS }),
-        of('other', [], { startedAtMs: START_MS, events: [{ ...named('o', 'x'), detector: 'memory' }] }),
-      ]),
-    );
-    const pages: string[] = [];
-    for (let after: readonly (string | number)[] | null = null; ; ) {
-      const page = await history.listIncidents({ ...EVERY_INCIDENT, limit: 1, after });
-      pages.push(...page.incidents.map(({ incidentId }) => incidentId));
-      assert.equal(page.totalOpen, 3);
-      if (page.next === null) break;
-      after = page.next;
-    }
-    assert.deepEqual(pages, ['now', 'other', 'early', 'ended']);
-    assert.deepEqual(await idsOf(history, { open: false }), ['ended']);
-    assert.deepEqual(await idsOf(history, { single: false, open: true }), ['now', 'other']);
-    assert.equal((await history.listIncidents({ ...EVERY_INCIDENT, single: false })).totalOpen, 2);
-    assert.deepEqual(await idsOf(history, { single: true }), ['early']);
-    assert.deepEqual(await idsOf(history, { kind: 'related' }), ['ended']);
-    assert.deepEqual(await idsOf(history, { detector: 'memory' }), ['other']);
-    assert.deepEqual(await idsOf(history, { match: 'web-*' }), ['ended']);
-    assert.deepEqual(await idsOf(history, { match: '{job="web-1"}' }), ['now']);
-    assert.deepEqual(await idsOf(history, { fromMs: START_MS + 2 * MINUTE_MS, toMs: START_MS }), ['early']);
-  },
-);
+openedHistoryTest('incidents are listed open ones first, in pages, by every filter', async (history) => {
+  const closed = { type: 'closed', revision: 1, endedAtMs: START_MS + MINUTE_MS } as const;
+  await history.append(
+    kept([
+      of('early', ['db-1/x'], { startedAtMs: START_MS - DAY_MS, kind: 'single' }),
+      of('ended', ['web-1/x', 'web-2/x'], { ...closed, startedAtMs: START_MS - MINUTE_MS, kind: 'related' }),
+      of('now', ['up{job="web-1"}'], { startedAtMs: START_MS }),
+      of('other', [], { startedAtMs: START_MS, events: [{ ...named('o', 'x'), detector: 'memory' }] }),
+    ]),
+  );
+  const pages: string[] = [];
+  for (let after: readonly (string | number)[] | null = null; ; ) {
+    const page = await history.listIncidents({ ...EVERY_INCIDENT, limit: 1, after });
+    pages.push(...page.incidents.map(({ incidentId }) => incidentId));
+    assert.equal(page.totalOpen, 3);
+    if (page.next === null) break;
+    after = page.next;
+  }
+  assert.deepEqual(pages, ['now', 'other', 'early', 'ended']);
+  assert.deepEqual(await idsOf(history, { open: false }), ['ended']);
+  assert.deepEqual(await idsOf(history, { single: false, open: true }), ['now', 'other']);
+  assert.equal((await history.listIncidents({ ...EVERY_INCIDENT, single: false })).totalOpen, 2);
+  assert.deepEqual(await idsOf(history, { single: true }), ['early']);
+  assert.deepEqual(await idsOf(history, { kind: 'related' }), ['ended']);
+  assert.deepEqual(await idsOf(history, { detector: 'memory' }), ['other']);
+  assert.deepEqual(await idsOf(history, { match: 'web-*' }), ['ended']);
+  assert.deepEqual(await idsOf(history, { match: '{job="web-1"}' }), ['now']);
+  assert.deepEqual(await idsOf(history, { fromMs: START_MS + 2 * MINUTE_MS, toMs: START_MS }), ['early']);
+});
 
 openedHistoryTest('what was like it before: by the share of series that both have', async (history) => {
   const before = (id: string, series: readonly string[], minutes: number) =>

@@ -38,58 +38,55 @@ function sentOnce(accepted: readonly ReceivedPost[]): Sent[] {
   return sentTo(accepted.filter((_, at) => ids.indexOf(ids[at]) === at));
 }
 
-kafkaTest(
-  'a process that is killed repeatedly sends every event in order, to a receiver that often fails',
-  async (t) => {
-    const accepted: ReceivedPost[] = [];
-    const refusals = new Map<unknown, number>();
-    const hook = await startHttpReceiver((response, post) => {
-      const id = post.headers['webhook-id'];
-      const refused = refusals.get(id) ?? 0;
-      // Pauses between attempts double: a message that is refused again and again would be waited for for minutes.
-      if (refused < REFUSALS_MAX && randomInt(4) === 0) {
-        refusals.set(id, refused + 1);
-        if (randomInt(3) === 0) response.socket?.destroy();
-        else response.writeHead(503).end();
-      } else {
-        accepted.push(post);
-        response.writeHead(200).end();
-      }
-    });
-    const dead = await startHttpReceiver((response) => response.socket?.destroy());
-    const world = await alertsWorld(`
+kafkaTest('a process that is killed repeatedly sends each event in order, though its receiver fails', async (t) => {
+  const accepted: ReceivedPost[] = [];
+  const refusals = new Map<unknown, number>();
+  const hook = await startHttpReceiver((response, post) => {
+    const id = post.headers['webhook-id'];
+    const refused = refusals.get(id) ?? 0;
+    // Pauses between attempts double: a message that is refused again and again would be waited for for minutes.
+    if (refused < REFUSALS_MAX && randomInt(4) === 0) {
+      refusals.set(id, refused + 1);
+      if (randomInt(3) === 0) response.socket?.destroy();
+      else response.writeHead(503).end();
+    } else {
+      accepted.push(post);
+      response.writeHead(200).end();
+    }
+  });
+  const dead = await startHttpReceiver((response) => response.socket?.destroy());
+  const world = await alertsWorld(`
 allow_private: [127.0.0.1]
 receivers:
   - { name: hook, webhook: { url: "${hook.url}" } }
   - { name: dead, webhook: { url: "${dead.url}" } }
 routes: [{ name: all, receivers: [dead, hook], updates: true }]`);
-    const lives = Array.from({ length: EVENTS }, (_, number) => Object.values(revisionsOf(number)));
-    const events = [0, 1, 2].flatMap((revision) => lives.map((life) => life[revision]));
-    const share = Math.ceil(events.length / KILLS);
-    for (let kill = 0; kill < KILLS; kill++) {
-      const before = accepted.length;
-      const victim = world.start();
-      await world.write(events.slice(kill * share, (kill + 1) * share));
-      await until('it sends', () => accepted.length > before, { everyMs: 20 });
-      await sleep(randomInt(400));
-      victim.kill();
-      await victim.exitCode;
-      t.diagnostic(`killed after ${accepted.length} messages`);
-    }
-    const last = world.start();
-    // Where an acceptance was not written, a message is repeated, and those that follow it.
-    await until('every event is sent, and its end is sent last', () => {
-      const lasts = new Map(sentTo(accepted).map(({ key, type }) => [key, type]));
-      return lasts.size === EVENTS && [...lasts.values()].every((type) => type === 'closed');
-    });
-    for (const [key, messages] of Map.groupBy(sentOnce(accepted), (sent) => sent.key)) {
-      const types = messages.map(({ type }) => type);
-      assert.deepEqual(types, ['opened', 'updated', 'closed'], key);
-    }
-    last.terminate();
-    assert.equal(await last.exitCode, 0);
-  },
-);
+  const lives = Array.from({ length: EVENTS }, (_, number) => Object.values(revisionsOf(number)));
+  const events = [0, 1, 2].flatMap((revision) => lives.map((life) => life[revision]));
+  const share = Math.ceil(events.length / KILLS);
+  for (let kill = 0; kill < KILLS; kill++) {
+    const before = accepted.length;
+    const victim = world.start();
+    await world.write(events.slice(kill * share, (kill + 1) * share));
+    await until('it sends', () => accepted.length > before, { everyMs: 20 });
+    await sleep(randomInt(400));
+    victim.kill();
+    await victim.exitCode;
+    t.diagnostic(`killed after ${accepted.length} messages`);
+  }
+  const last = world.start();
+  // Where an acceptance was not written, a message is repeated, and those that follow it.
+  await until('every event is sent, and its end is sent last', () => {
+    const lasts = new Map(sentTo(accepted).map(({ key, type }) => [key, type]));
+    return lasts.size === EVENTS && [...lasts.values()].every((type) => type === 'closed');
+  });
+  for (const [key, messages] of Map.groupBy(sentOnce(accepted), (sent) => sent.key)) {
+    const types = messages.map(({ type }) => type);
+    assert.deepEqual(types, ['opened', 'updated', 'closed'], key);
+  }
+  last.terminate();
+  assert.equal(await last.exitCode, 0);
+});
 
 kafkaTest('groups and cool-downs that wait outlive a kill -9', async () => {
   const hook = await startHttpReceiver();
@@ -149,47 +146,44 @@ routes: [{ name: all, receivers: hook }]`,
   assert.deepEqual([type, await demo.exitCode, demo.err], ['anomaly.opened', 0, []]);
 });
 
-kafkaTest(
-  'what is refused is listed, outlives the process, and is sent again on demand where it still holds',
-  async () => {
-    let isBroken = true;
-    const hook = await startHttpReceiver((response) => response.writeHead(isBroken ? 404 : 200).end('no such hook'));
-    const env = { HOOK: `${hook.url}/T0PSECRET`, OPS_PORT: '0' };
-    const world = await alertsWorld(
-      `
+kafkaTest('what is refused is listed, outlives the process, and is sent again on demand if it holds', async () => {
+  let isBroken = true;
+  const hook = await startHttpReceiver((response) => response.writeHead(isBroken ? 404 : 200).end('no such hook'));
+  const env = { HOOK: `${hook.url}/T0PSECRET`, OPS_PORT: '0' };
+  const world = await alertsWorld(
+    `
 allow_private: [127.0.0.1]
 receivers: [{ name: hook, webhook: { url_env: HOOK } }]
 routes: [{ name: all, receivers: hook }]`,
-      env,
-    );
-    const [open, over] = [revisionsOf(1, { series: 'still\u001b[31m open' }), revisionsOf(2)];
-    const first = world.start();
-    await world.write([open.opened, over.opened, over.closed]);
-    await until('all are refused', async () => (await world.deadLetters()).length === 3);
-    first.kill();
-    await first.exitCode;
+    env,
+  );
+  const [open, over] = [revisionsOf(1, { series: 'still\u001b[31m open' }), revisionsOf(2)];
+  const first = world.start();
+  await world.write([open.opened, over.opened, over.closed]);
+  await until('all are refused', async () => (await world.deadLetters()).length === 3);
+  first.kill();
+  await first.exitCode;
 
-    const lines = await world.deadLetters();
-    assert.equal(lines.length, 3);
-    assert.match(
-      lines.join('\n'),
-      /hook {2}all {2}opened still \[31m open {2}refused: status 404: no such hook {2}[0-9a-f]{32}/,
-    );
-    assert.match(lines.join('\n'), /closed series-2/);
-    assert.doesNotMatch([...lines, ...first.out, ...first.err].join('\n'), /T0PSECRET/);
+  const lines = await world.deadLetters();
+  assert.equal(lines.length, 3);
+  assert.match(
+    lines.join('\n'),
+    /hook {2}all {2}opened still \[31m open {2}refused: status 404: no such hook {2}[0-9a-f]{32}/,
+  );
+  assert.match(lines.join('\n'), /closed series-2/);
+  assert.doesNotMatch([...lines, ...first.out, ...first.err].join('\n'), /T0PSECRET/);
 
-    isBroken = false;
-    const refused = hook.posts.length;
-    const second = world.start('--redeliver');
-    await until('they are sent again', () => hook.posts.length === refused + 2);
-    const said = hook.posts.slice(refused).map(({ body }) => JSON.parse(body).data.events[0]);
-    assert.deepEqual(said.map(({ type }) => type).toSorted(), ['closed', 'opened']);
-    assert.equal(said.find(({ type }) => type === 'opened').dedupKey, open.opened.eventId);
-    await until('nothing is left', async () => (await world.deadLetters()).length === 0);
-    second.terminate();
-    assert.equal(await second.exitCode, 0);
-  },
-);
+  isBroken = false;
+  const refused = hook.posts.length;
+  const second = world.start('--redeliver');
+  await until('they are sent again', () => hook.posts.length === refused + 2);
+  const said = hook.posts.slice(refused).map(({ body }) => JSON.parse(body).data.events[0]);
+  assert.deepEqual(said.map(({ type }) => type).toSorted(), ['closed', 'opened']);
+  assert.equal(said.find(({ type }) => type === 'opened').dedupKey, open.opened.eventId);
+  await until('nothing is left', async () => (await world.deadLetters()).length === 0);
+  second.terminate();
+  assert.equal(await second.exitCode, 0);
+});
 
 kafkaTest('of two processes one sends, and the other takes over', async () => {
   const hook = await startHttpReceiver();

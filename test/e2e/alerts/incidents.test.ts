@@ -45,85 +45,82 @@ kafkaTest('the first start begins with open events, and leaves those that have e
   assert.deepEqual(await series(), ['host-2/cpu', 'host-3/cpu']);
 });
 
-kafkaTest(
-  'each incident is written once and its notifications arrive in order, while both processes are killed',
-  async (t) => {
-    const accepted: Sent[] = [];
-    const hook = await startHttpReceiver((response, { headers, body }) => {
-      if (randomInt(5) === 0) {
-        response.writeHead(503).end();
-        return;
-      }
-      const id = String(headers['webhook-id']);
-      for (const incident of JSON.parse(body).data.incidents) accepted.push({ id, ...incident });
-      response.writeHead(200).end();
-    });
-    const alertmanager =
-      whyNoAlertmanager === null ? await startAlertmanager(t, { webhook: (await startHttpReceiver()).url }) : null;
-    const world = await alertsWorld(`
+kafkaTest('incidents are written once and notified in order, while both processes are killed', async (t) => {
+  const accepted: Sent[] = [];
+  const hook = await startHttpReceiver((response, { headers, body }) => {
+    if (randomInt(5) === 0) {
+      response.writeHead(503).end();
+      return;
+    }
+    const id = String(headers['webhook-id']);
+    for (const incident of JSON.parse(body).data.incidents) accepted.push({ id, ...incident });
+    response.writeHead(200).end();
+  });
+  const alertmanager =
+    whyNoAlertmanager === null ? await startAlertmanager(t, { webhook: (await startHttpReceiver()).url }) : null;
+  const world = await alertsWorld(`
 allow_private: [127.0.0.1]
 receivers:
   - { name: hook, webhook: { url: "${hook.url}" } }
   - { name: am, alertmanager: { url: "${alertmanager?.url ?? hook.url}" } }
 routes:
   - { name: all, on: incidents, receivers: ${alertmanager === null ? 'hook' : '[hook, am]'}, updates: true, group_wait: 1s }`);
-    const start = () => [world.startIncidents('--from-beginning'), world.start()];
-    const ended = () => new Set(accepted.filter(({ type }) => type === 'closed').map(({ dedupKey }) => dedupKey));
+  const start = () => [world.startIncidents('--from-beginning'), world.start()];
+  const ended = () => new Set(accepted.filter(({ type }) => type === 'closed').map(({ dedupKey }) => dedupKey));
 
-    // What the fleet is like without a fault.
-    let processes = start();
-    await world.write(Array.from({ length: PAST }, (_, i) => life(i, i % HOSTS, START + i * HOUR)).flat());
-    await until('the end of the past is sent', () => ended().size === PAST);
+  // What the fleet is like without a fault.
+  let processes = start();
+  await world.write(Array.from({ length: PAST }, (_, i) => life(i, i % HOSTS, START + i * HOUR)).flat());
+  await until('the end of the past is sent', () => ended().size === PAST);
 
-    const faults = Array.from({ length: FAULTS * HOSTS }, (_, i) => {
-      return life(PAST + i, i % HOSTS, START + (PAST + 10 * (1 + Math.floor(i / HOSTS))) * HOUR);
-    });
-    const events = [0, 1, 2].flatMap((revision) => faults.map((each) => each[revision]));
-    const share = Math.ceil(events.length / KILLS);
-    for (let kill = 0; kill < KILLS; kill++) {
-      const before = accepted.length;
-      await world.write(events.slice(kill * share, (kill + 1) * share));
-      await until('a message is sent', () => accepted.length > before, { everyMs: 20 });
-      await sleep(randomInt(300));
-      for (const process of processes) process.kill();
-      await Promise.all(processes.map(({ exitCode }) => exitCode));
-      t.diagnostic(`killed after ${(await world.incidents()).length} revisions, ${accepted.length} messages`);
-      processes = start();
-    }
-    const isWhole = ({ type, kind, eventCount }: Sent) =>
-      type === 'closed' && kind === 'simultaneous' && eventCount === HOSTS;
-    await until('the end of every fault is sent', () => {
-      return new Set(accepted.filter(isWhole).map(({ dedupKey }) => dedupKey)).size === FAULTS;
-    });
-    // Where an acceptance was not written, a message is repeated, and those that follow it.
-    await until('the end of each is sent last', () => {
-      const lasts = new Map(accepted.map(({ dedupKey, type }) => [dedupKey, type]));
-      return [...lasts.values()].every((type) => type === 'closed');
-    });
-    assertInOrder(accepted);
-    if (alertmanager !== null)
-      await until('Alertmanager has nothing open', async () => (await alertmanager.alerts()).length === 0);
+  const faults = Array.from({ length: FAULTS * HOSTS }, (_, i) => {
+    return life(PAST + i, i % HOSTS, START + (PAST + 10 * (1 + Math.floor(i / HOSTS))) * HOUR);
+  });
+  const events = [0, 1, 2].flatMap((revision) => faults.map((each) => each[revision]));
+  const share = Math.ceil(events.length / KILLS);
+  for (let kill = 0; kill < KILLS; kill++) {
+    const before = accepted.length;
+    await world.write(events.slice(kill * share, (kill + 1) * share));
+    await until('a message is sent', () => accepted.length > before, { everyMs: 20 });
+    await sleep(randomInt(300));
+    for (const process of processes) process.kill();
+    await Promise.all(processes.map(({ exitCode }) => exitCode));
+    t.diagnostic(`killed after ${(await world.incidents()).length} revisions, ${accepted.length} messages`);
+    processes = start();
+  }
+  const isWhole = ({ type, kind, eventCount }: Sent) =>
+    type === 'closed' && kind === 'simultaneous' && eventCount === HOSTS;
+  await until('the end of every fault is sent', () => {
+    return new Set(accepted.filter(isWhole).map(({ dedupKey }) => dedupKey)).size === FAULTS;
+  });
+  // Where an acceptance was not written, a message is repeated, and those that follow it.
+  await until('the end of each is sent last', () => {
+    const lasts = new Map(accepted.map(({ dedupKey, type }) => [dedupKey, type]));
+    return [...lasts.values()].every((type) => type === 'closed');
+  });
+  assertInOrder(accepted);
+  if (alertmanager !== null)
+    await until('Alertmanager has nothing open', async () => (await alertmanager.alerts()).length === 0);
 
-    const all = PAST + FAULTS * HOSTS;
-    await until('every incident has ended', async () => {
-      const revisions = await world.incidents();
-      const count = endedIncidents(revisions).reduce((sum, incident) => sum + incident.events.length, 0);
-      const types = new Map(revisions.map(({ incidentId, type }) => [incidentId, type]));
-      return count === all && [...types.values()].every((type) => type === 'closed' || type === 'merged');
-    });
-    for (const process of processes) process.terminate();
-    assert.deepEqual(await Promise.all(processes.map(({ exitCode }) => exitCode)), [0, 0]);
-    const incidents = await world.incidents();
-    assertWrittenOnce(incidents, all);
+  const all = PAST + FAULTS * HOSTS;
+  await until('every incident has ended', async () => {
+    const revisions = await world.incidents();
+    const count = endedIncidents(revisions).reduce((sum, incident) => sum + incident.events.length, 0);
+    const types = new Map(revisions.map(({ incidentId, type }) => [incidentId, type]));
+    return count === all && [...types.values()].every((type) => type === 'closed' || type === 'merged');
+  });
+  for (const process of processes) process.terminate();
+  assert.deepEqual(await Promise.all(processes.map(({ exitCode }) => exitCode)), [0, 0]);
+  const incidents = await world.incidents();
+  assertWrittenOnce(incidents, all);
 
-    const watch = world.watchIncidents();
-    await watch.until(() => watch.out.length === incidents.length);
-    watch.interrupt();
-    assert.equal(await watch.exitCode, 0);
-    const actual = watch.out.map((line) => JSON.parse(line));
-    assert.deepEqual(actual, incidents);
-  },
-);
+  const watch = world.watchIncidents();
+  await watch.until(() => watch.out.length === incidents.length);
+  watch.interrupt();
+  assert.equal(await watch.exitCode, 0);
+  const actual = watch.out.map((line) => JSON.parse(line));
+  assert.deepEqual(actual, incidents);
+});
 
 /** Each key is opened first, closed last and once, however often messages were repeated. */
 function assertInOrder(accepted: readonly Sent[]): void {

@@ -104,7 +104,7 @@ interface PostedAlert {
 }
 
 kafkaTest(
-  'a notification of Alertmanager links to the page of its event, which is there once somebody has signed in',
+  'Alertmanager links to the page of an event, which opens after the sign-in',
   async (t) => {
     const hook = await startHttpReceiver();
     const { url } = await startAlertmanager(t, { webhook: hook.url });
@@ -171,31 +171,28 @@ kafkaTest('no page is wider than its screen, or has a serious finding of axe, at
   assert.deepEqual(wrong, []);
 });
 
-kafkaTest(
-  'a service that was killed is the same after its start: the page connects again, and nothing is lost',
-  async () => {
-    const [{ eventId }] = await service.stream.events();
-    const address = `#/events/${eventId}`;
-    await goTo(page, address, '.facts');
-    // By a key: on a busy machine a line above may move the button away between press and release of a mouse.
-    await page.getByRole('button', { name: 'Acknowledge', exact: true }).press('Enter');
-    await page.getByText(/^Acknowledged by/).waitFor();
-    await service.kill();
-    await notCurrent('No answer from the service since');
-    await service.start();
-    await page.locator('.live.on').waitFor();
-    await untilCount(page, '.not-current', 0);
-    await page.getByText(/^Acknowledged by/).waitFor();
-    assert.match(page.url(), new RegExp(`${address}$`));
-    // What comes now is shown as before.
-    await goTo(page, '#/series/cpu', '.page-head');
-    const label = () => page.locator('.chart').getAttribute('aria-label').then(String);
-    await page.locator('.chart[aria-label*="values from"]').waitFor();
-    const before = await label();
-    await service.feed(1);
-    await until('the chart has moved on', async () => (await label()) !== before);
-  },
-);
+kafkaTest('a service that was killed is the same after its start: pages reconnect, nothing is lost', async () => {
+  const [{ eventId }] = await service.stream.events();
+  const address = `#/events/${eventId}`;
+  await goTo(page, address, '.facts');
+  // By a key: on a busy machine a line above may move the button away between press and release of a mouse.
+  await page.getByRole('button', { name: 'Acknowledge', exact: true }).press('Enter');
+  await page.getByText(/^Acknowledged by/).waitFor();
+  await service.kill();
+  await notCurrent('No answer from the service since');
+  await service.start();
+  await page.locator('.live.on').waitFor();
+  await untilCount(page, '.not-current', 0);
+  await page.getByText(/^Acknowledged by/).waitFor();
+  assert.match(page.url(), new RegExp(`${address}$`));
+  // What comes now is shown as before.
+  await goTo(page, '#/series/cpu', '.page-head');
+  const label = () => page.locator('.chart').getAttribute('aria-label').then(String);
+  await page.locator('.chart[aria-label*="values from"]').waitFor();
+  const before = await label();
+  await service.feed(1);
+  await until('the chart has moved on', async () => (await label()) !== before);
+});
 
 kafkaTest('a session that has ended leads to the sign-in, and from there back to the same page', async () => {
   await goTo(page, '#/series/memory?compare=day', '.page-head');

@@ -97,41 +97,38 @@ kafkaTest('a worker finds more partitions than its state has, and reports how to
   assert.deepEqual(next.map(({ series }) => series).sort(), [...SERIES].sort());
 });
 
-kafkaTest(
-  'state that moved to more partitions scores bit for bit as without, though the command was killed',
-  async () => {
-    const [plain, moved] = [await kafkaStream(2, DETECTORS), await kafkaStream(2, DETECTORS)];
-    await score(plain, recordsOf(0, STEPS));
-    await score(moved, recordsOf(0, 41));
-    const command = await commandOf(moved);
+kafkaTest('state that moved to more partitions scores bit for bit as without, also after a kill', async () => {
+  const [plain, moved] = [await kafkaStream(2, DETECTORS), await kafkaStream(2, DETECTORS)];
+  await score(plain, recordsOf(0, STEPS));
+  await score(moved, recordsOf(0, 41));
+  const command = await commandOf(moved);
 
-    const connection = await kafkaConnection();
-    const counted = async () => countPartitions(connection, [moved.topics.changelog, moved.topics.observations]);
-    const killed = command.start('repartition', '--partitions', '5');
-    await until('the changelog has got partitions', async () => (await counted()).get(moved.topics.changelog) === 5);
-    killed.kill();
-    await killed.exitCode;
-    // The input has got partitions at the end, which may have come first.
-    if ((await counted()).get(moved.topics.observations) !== 5) {
-      const refused = await moved.startWorker();
-      assert.equal((await refused.ended).code, 1, 'a worker starts in the middle of it');
-    }
+  const connection = await kafkaConnection();
+  const counted = async () => countPartitions(connection, [moved.topics.changelog, moved.topics.observations]);
+  const killed = command.start('repartition', '--partitions', '5');
+  await until('the changelog has got partitions', async () => (await counted()).get(moved.topics.changelog) === 5);
+  killed.kill();
+  await killed.exitCode;
+  // The input has got partitions at the end, which may have come first.
+  if ((await counted()).get(moved.topics.observations) !== 5) {
+    const refused = await moved.startWorker();
+    assert.equal((await refused.ended).code, 1, 'a worker starts in the middle of it');
+  }
 
-    const again = await command.run('repartition', '--partitions', '5');
-    assert.deepEqual([again.exitCode, again.err], [0, []]);
-    assert.deepEqual([...(await counted()).values()], [5, 5]);
-    const twice = await command.run('repartition', '--partitions', '5');
-    assert.deepEqual([twice.exitCode, twice.out.length], [0, 1], 'nothing is left to move');
+  const again = await command.run('repartition', '--partitions', '5');
+  assert.deepEqual([again.exitCode, again.err], [0, []]);
+  assert.deepEqual([...(await counted()).values()], [5, 5]);
+  const twice = await command.run('repartition', '--partitions', '5');
+  assert.deepEqual([twice.exitCode, twice.out.length], [0, 1], 'nothing is left to move');
 
-    await score(moved, recordsOf(41, STEPS));
-    const scores = await moved.scores();
-    assert.equal(scores.length, new Set(scores.map(({ series, timestampMs }) => `${series} ${timestampMs}`)).size);
-    assert.deepEqual(judged(scores), judged(await plain.scores()));
-    const late = scores.filter(({ timestampMs }) => timestampMs > START_MS + 45 * STEP_MS);
-    assert.ok(new Set(late.map(({ input }) => input.partition)).size > 2, 'series live in new partitions');
-    assert.ok(late.some(({ state }) => state === 'scored'));
-  },
-);
+  await score(moved, recordsOf(41, STEPS));
+  const scores = await moved.scores();
+  assert.equal(scores.length, new Set(scores.map(({ series, timestampMs }) => `${series} ${timestampMs}`)).size);
+  assert.deepEqual(judged(scores), judged(await plain.scores()));
+  const late = scores.filter(({ timestampMs }) => timestampMs > START_MS + 45 * STEP_MS);
+  assert.ok(new Set(late.map(({ input }) => input.partition)).size > 2, 'series live in new partitions');
+  assert.ok(late.some(({ state }) => state === 'scored'));
+});
 
 kafkaTest('records that are not scored yet stay with their state: it does not move without them', async () => {
   const stream = await kafkaStream(1, DETECTORS);
@@ -145,59 +142,56 @@ kafkaTest('records that are not scored yet stay with their state: it does not mo
   assert.equal(fewer.exitCode, 2);
 });
 
-kafkaTest(
-  'inspect and export show what a worker would resume from, and reset starts over; not while one runs',
-  async () => {
-    const stream = await kafkaStream(2, DETECTORS);
-    await score(stream, recordsOf(0, 30));
-    const { run } = await commandOf(stream);
-    const newest = new Date(START_MS + 29 * STEP_MS).toISOString();
+kafkaTest('inspect and export show where a worker would resume, reset starts over; not while one runs', async () => {
+  const stream = await kafkaStream(2, DETECTORS);
+  await score(stream, recordsOf(0, 30));
+  const { run } = await commandOf(stream);
+  const newest = new Date(START_MS + 29 * STEP_MS).toISOString();
 
-    const shown = await run('inspect', '--series', 'web-*');
-    assert.equal(shown.exitCode, 0, shown.err.join('\n'));
-    const lines = shown.out.filter((line) => line.startsWith('  ')).sort();
-    assert.equal(lines.length, 2);
-    for (const [i, line] of lines.entries()) {
-      assert.match(line, new RegExp(`^  web-${i + 1} \\(every\\): position 30, \\d+ residuals, newest ${newest}$`));
-    }
-    const exported = await run('export', '--series', 'db');
-    assert.equal(exported.exitCode, 0);
-    const rows = exported.out.slice(1).map((line) => line.split(','));
-    const actual = rows.map(([series, timestamp]) => [series, timestamp]);
-    assert.deepEqual(
-      actual,
-      Array.from({ length: 30 }, (_, step) => ['db', new Date(START_MS + step * STEP_MS).toISOString()]),
-    );
-    for (const [step, [, , value]] of rows.entries()) assert.ok(Math.abs(Number(value) - valueAt('db', step)) < 1e-5);
+  const shown = await run('inspect', '--series', 'web-*');
+  assert.equal(shown.exitCode, 0, shown.err.join('\n'));
+  const lines = shown.out.filter((line) => line.startsWith('  ')).sort();
+  assert.equal(lines.length, 2);
+  for (const [i, line] of lines.entries()) {
+    assert.match(line, new RegExp(`^  web-${i + 1} \\(every\\): position 30, \\d+ residuals, newest ${newest}$`));
+  }
+  const exported = await run('export', '--series', 'db');
+  assert.equal(exported.exitCode, 0);
+  const rows = exported.out.slice(1).map((line) => line.split(','));
+  const actual = rows.map(([series, timestamp]) => [series, timestamp]);
+  assert.deepEqual(
+    actual,
+    Array.from({ length: 30 }, (_, step) => ['db', new Date(START_MS + step * STEP_MS).toISOString()]),
+  );
+  for (const [step, [, , value]] of rows.entries()) assert.ok(Math.abs(Number(value) - valueAt('db', step)) < 1e-5);
 
-    const worker = await stream.startWorker();
-    await until('the worker is ready', async () => (await worker.readiness())?.status === 200);
-    for (const action of [['inspect'], ['export'], ['reset', '--series', '*'], ['repartition', '--partitions', '4']]) {
-      const refused = await run(...action);
-      assert.deepEqual([refused.exitCode, refused.out], [1, []]);
-      assert.match(refused.err.join(), /has members \(1\): stop the workers first/);
-    }
-    await stop(stream, worker);
+  const worker = await stream.startWorker();
+  await until('the worker is ready', async () => (await worker.readiness())?.status === 200);
+  for (const action of [['inspect'], ['export'], ['reset', '--series', '*'], ['repartition', '--partitions', '4']]) {
+    const refused = await run(...action);
+    assert.deepEqual([refused.exitCode, refused.out], [1, []]);
+    assert.match(refused.err.join(), /has members \(1\): stop the workers first/);
+  }
+  await stop(stream, worker);
 
-    assert.deepEqual(await run('reset', '--series', 'web-1').then(({ exitCode, err }) => [exitCode, err]), [0, []]);
-    await score(stream, recordsOf(30, 31));
-    const positions = (await stream.scores())
-      .filter(({ timestampMs, series }) => timestampMs === START_MS + 30 * STEP_MS && SERIES.includes(series))
-      .map(({ series, position }) => [series, position])
-      .sort();
-    assert.deepEqual(
-      positions,
-      [...SERIES].sort().map((series) => [series, series === 'web-1' ? 0 : 30]),
-    );
+  assert.deepEqual(await run('reset', '--series', 'web-1').then(({ exitCode, err }) => [exitCode, err]), [0, []]);
+  await score(stream, recordsOf(30, 31));
+  const positions = (await stream.scores())
+    .filter(({ timestampMs, series }) => timestampMs === START_MS + 30 * STEP_MS && SERIES.includes(series))
+    .map(({ series, position }) => [series, position])
+    .sort();
+  assert.deepEqual(
+    positions,
+    [...SERIES].sort().map((series) => [series, series === 'web-1' ? 0 : 30]),
+  );
 
-    const partition = (await stream.scores()).find(({ series }) => series === 'db')!.input.partition;
-    const reset = await run('reset', '--partition', String(partition));
-    assert.match(reset.out.join(), new RegExp(`^partition ${partition}: [1-9]\\d* series and groups start over$`));
-    const left = await run('inspect', '--partition', String(partition));
-    const listed = left.out.filter((line) => line.startsWith('  '));
-    assert.deepEqual(listed, []);
-  },
-);
+  const partition = (await stream.scores()).find(({ series }) => series === 'db')!.input.partition;
+  const reset = await run('reset', '--partition', String(partition));
+  assert.match(reset.out.join(), new RegExp(`^partition ${partition}: [1-9]\\d* series and groups start over$`));
+  const left = await run('inspect', '--partition', String(partition));
+  const listed = left.out.filter((line) => line.startsWith('  '));
+  assert.deepEqual(listed, []);
+});
 
 /** What is asked of `state`, and what it says then. */
 const WRONG_USE: Readonly<Record<string, RegExp>> = {

@@ -93,54 +93,51 @@ async function runCopier(log: StreamLog, scores: string, changelog: string): Pro
   };
 }
 
-kafkaTest(
-  'through lost connections, rebalances and crashes of the broker every record is copied once and in order',
-  async (t) => {
-    const connection = await kafkaConnection();
-    const topics = await freshTopics(partitions);
-    const options = { topics, groupId: `copy-${topics.observations}`, sessionMs: 3_000 };
-    const sockets = [losingSockets(97), losingSockets(61)];
-    // One copier does transactions in the first protocol, the other in the second: partitions move between them.
-    const factories = [inFirstProtocol(sockets[0].factory), sockets[1].factory];
-    const wanted = Array.from({ length: recordsPerPartition }, (_, at) => at);
-    const total = partitions * recordsPerPartition;
-    let committed = 0;
-    const onCommit = ({ records }: { records: number }) => {
-      committed += records - 1;
-    };
-    for (let partition = 0; partition < partitions; partition++) {
-      const input = wanted.map((value) => ({ partition, key: null, value: Buffer.from(String(value)) }));
-      await produceRecords(connection, topics.observations, input);
-    }
-    const start = (at: number) =>
-      runCopier(
-        createKafkaLog({ ...connection, ...options, socketFactory: factories[at], onCommit }),
-        topics.scores,
-        topics.changelog,
-      );
-    const stops = [await start(0), await start(1)];
-    // Also after a failure: what is left open would keep the process alive.
-    t.after(() => Promise.allSettled(stops.map((stop) => stop())));
-    const progress = async (share: number) => {
-      while (committed < share * total) await sleep(5);
-    };
-    await progress(0.2);
-    await stops[1]();
-    await progress(0.4);
-    stops[1] = await start(1);
-    await progress(0.6);
-    const kafka = await broker();
-    await kafka.kill();
-    await kafka.restart();
+kafkaTest('through lost connections, rebalances and crashes each record is copied once and in order', async (t) => {
+  const connection = await kafkaConnection();
+  const topics = await freshTopics(partitions);
+  const options = { topics, groupId: `copy-${topics.observations}`, sessionMs: 3_000 };
+  const sockets = [losingSockets(97), losingSockets(61)];
+  // One copier does transactions in the first protocol, the other in the second: partitions move between them.
+  const factories = [inFirstProtocol(sockets[0].factory), sockets[1].factory];
+  const wanted = Array.from({ length: recordsPerPartition }, (_, at) => at);
+  const total = partitions * recordsPerPartition;
+  let committed = 0;
+  const onCommit = ({ records }: { records: number }) => {
+    committed += records - 1;
+  };
+  for (let partition = 0; partition < partitions; partition++) {
+    const input = wanted.map((value) => ({ partition, key: null, value: Buffer.from(String(value)) }));
+    await produceRecords(connection, topics.observations, input);
+  }
+  const start = (at: number) =>
+    runCopier(
+      createKafkaLog({ ...connection, ...options, socketFactory: factories[at], onCommit }),
+      topics.scores,
+      topics.changelog,
+    );
+  const stops = [await start(0), await start(1)];
+  // Also after a failure: what is left open would keep the process alive.
+  t.after(() => Promise.allSettled(stops.map((stop) => stop())));
+  const progress = async (share: number) => {
+    while (committed < share * total) await sleep(5);
+  };
+  await progress(0.2);
+  await stops[1]();
+  await progress(0.4);
+  stops[1] = await start(1);
+  await progress(0.6);
+  const kafka = await broker();
+  await kafka.kill();
+  await kafka.restart();
 
-    const copied = async () => {
-      const all = Array.from({ length: partitions }, (_, partition) => committedRecords(topics.scores, partition));
-      return (await Promise.all(all)).map((records) => records.map(({ value }) => Number(value)));
-    };
-    const count = async () => (await copied()).flat().length;
-    for (let seen = -1; seen < total; seen = await count().catch(() => 0)) await sleep(500);
-    await Promise.all(stops.map((stop) => stop()));
-    assert.ok(sockets.every(({ losses }) => losses() > 5));
-    for (const values of await copied()) assert.deepEqual(values, wanted);
-  },
-);
+  const copied = async () => {
+    const all = Array.from({ length: partitions }, (_, partition) => committedRecords(topics.scores, partition));
+    return (await Promise.all(all)).map((records) => records.map(({ value }) => Number(value)));
+  };
+  const count = async () => (await copied()).flat().length;
+  for (let seen = -1; seen < total; seen = await count().catch(() => 0)) await sleep(500);
+  await Promise.all(stops.map((stop) => stop()));
+  assert.ok(sockets.every(({ losses }) => losses() > 5));
+  for (const values of await copied()) assert.deepEqual(values, wanted);
+});

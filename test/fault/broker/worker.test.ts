@@ -16,38 +16,35 @@ const PARTITIONS = 4;
 const BATCH = 40;
 const records = waves(20, 60, PARTITIONS);
 
-kafkaTest(
-  'a worker reports that the broker is away, recovers alone, loses nothing and scores nothing twice',
-  async (t) => {
-    const kafka = await broker();
-    const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
-    const worker = await stream.startWorker();
-    await until('the worker is ready', async () => (await worker.readiness())?.status === 200);
-    assert.equal(await worker.metric('tidewatch_broker_connected'), 1);
+kafkaTest('a worker reports that the broker is away, recovers alone, and scores everything once', async (t) => {
+  const kafka = await broker();
+  const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
+  const worker = await stream.startWorker();
+  await until('the worker is ready', async () => (await worker.readiness())?.status === 200);
+  assert.equal(await worker.metric('tidewatch_broker_connected'), 1);
 
-    // The second half is in the topic before the broker goes, so that it goes under load.
-    const half = records.length / 2;
-    await stream.feedSlowly(records.slice(0, half), { batch: BATCH, everyMs: 50 });
-    await stream.feed(records.slice(half));
-    await kafka.kill();
-    await until('the worker says so', async () => {
-      const { status, reasons } = (await worker.readiness())!;
-      return status === 503 && /Kafka cannot be reached/.test(reasons.join());
-    });
-    await until('it is counted', async () => (await worker.metric('tidewatch_broker_connected')) === 0);
-    await sleep(2_000);
-    assert.equal((await worker.readiness())?.status, 503);
+  // The second half is in the topic before the broker goes, so that it goes under load.
+  const half = records.length / 2;
+  await stream.feedSlowly(records.slice(0, half), { batch: BATCH, everyMs: 50 });
+  await stream.feed(records.slice(half));
+  await kafka.kill();
+  await until('the worker says so', async () => {
+    const { status, reasons } = (await worker.readiness())!;
+    return status === 503 && /Kafka cannot be reached/.test(reasons.join());
+  });
+  await until('it is counted', async () => (await worker.metric('tidewatch_broker_connected')) === 0);
+  await sleep(2_000);
+  assert.equal((await worker.readiness())?.status, 503);
 
-    await kafka.restart();
-    const startedMs = performance.now();
-    await stream.settled();
-    t.diagnostic(`all was scored ${Math.round(performance.now() - startedMs)} ms after the broker was back`);
-    await until('the worker is ready again', async () => (await worker.readiness())?.status === 200);
-    assert.equal(await worker.metric('tidewatch_broker_connected'), 1);
-    assertScoredOnce(await stream.scores(), records);
-    assert.deepEqual(await worker.stop(), { code: 0, signal: null });
-  },
-);
+  await kafka.restart();
+  const startedMs = performance.now();
+  await stream.settled();
+  t.diagnostic(`all was scored ${Math.round(performance.now() - startedMs)} ms after the broker was back`);
+  await until('the worker is ready again', async () => (await worker.readiness())?.status === 200);
+  assert.equal(await worker.metric('tidewatch_broker_connected'), 1);
+  assertScoredOnce(await stream.scores(), records);
+  assert.deepEqual(await worker.stop(), { code: 0, signal: null });
+});
 
 kafkaTest('a worker that is stopped while the broker is out of reach ends in time', async (t) => {
   const kafka = await broker();
@@ -100,30 +97,25 @@ kafkaTest('a worker that starts before its brokers waits for them, not ready, an
   assert.deepEqual(await worker.stop(), { code: 0, signal: null });
 });
 
-kafkaTest(
-  'a member that comes back while the topic is missing joins again once the topic is created again',
-  async (t) => {
-    const connection = await kafkaConnection();
-    const kafka = await broker();
-    const topics = await freshTopics(2);
-    const groupId = `group-${topics.observations}`;
-    const log = createKafkaLog({ ...connection, topics, groupId, sessionMs: 3_000 });
-    t.after(() => log.close());
-    const { assignments, connections } = await listen(log);
-    await until('it is assigned', () => assignments.at(-1)?.length === 2);
-    await asAdmin(connection, 'the topic was deleted', (admin) =>
-      admin.deleteTopics({ topics: [topics.observations] }),
-    );
-    await kafka.kill();
-    await kafka.restart();
-    // It connects meanwhile, several times, and the topic is not there.
-    await sleep(3_000);
-    await ensureTopics(connection, topics, { partitions: 2, replicationFactor: 1, retentionMs: null });
-    const members = async () => {
-      const { groups } = await asAdmin(connection, 'members were listed', (admin) => admin.describeGroups([groupId]));
-      return groups[0].members.length;
-    };
-    await until('the group has a member', async () => (await members()) === 1);
-    await until('it is in reach', () => connections.at(-1) === null && assignments.at(-1)?.length === 2);
-  },
-);
+kafkaTest('a member that returns while the topic is missing joins again once the topic is back', async (t) => {
+  const connection = await kafkaConnection();
+  const kafka = await broker();
+  const topics = await freshTopics(2);
+  const groupId = `group-${topics.observations}`;
+  const log = createKafkaLog({ ...connection, topics, groupId, sessionMs: 3_000 });
+  t.after(() => log.close());
+  const { assignments, connections } = await listen(log);
+  await until('it is assigned', () => assignments.at(-1)?.length === 2);
+  await asAdmin(connection, 'the topic was deleted', (admin) => admin.deleteTopics({ topics: [topics.observations] }));
+  await kafka.kill();
+  await kafka.restart();
+  // It connects meanwhile, several times, and the topic is not there.
+  await sleep(3_000);
+  await ensureTopics(connection, topics, { partitions: 2, replicationFactor: 1, retentionMs: null });
+  const members = async () => {
+    const { groups } = await asAdmin(connection, 'members were listed', (admin) => admin.describeGroups([groupId]));
+    return groups[0].members.length;
+  };
+  await until('the group has a member', async () => (await members()) === 1);
+  await until('it is in reach', () => connections.at(-1) === null && assignments.at(-1)?.length === 2);
+});

@@ -95,41 +95,38 @@ const PROTOCOLS = [
 for (const [{ named, sockets }, [decided, committed, fence]] of PROTOCOLS.flatMap((protocol) =>
   CASES.map((each) => [protocol, each] as const),
 )) {
-  kafkaTest(
-    `${named}: settleOffset completes ${decided} whose markers were lost as it was decided: fence ${fence}`,
-    async (t) => {
-      const connection = await kafkaConnection();
-      const topics = await freshTopics(1);
-      const options = { ...connection, topics, groupId: `group-${topics.observations}`, sessionMs: 3_000 };
-      const { promise: isOpen, resolve: onEnd } = Promise.withResolvers<void>();
-      // The transaction stays open: its end is never sent.
-      const unending = unreliableSockets((apiKey) => {
-        if (apiKey !== END_TXN) return 'sent';
-        onEnd();
-        return 'lost';
-      });
-      const socketFactory = sockets(committed ? undefined : unending);
-      const earlierLog = createKafkaLog({ ...options, ...(socketFactory && { socketFactory }) });
-      t.after(() => earlierLog.close());
-      const earlier = await earlierLog.openPartition(0);
-      const commit = earlier.commit([{ topic: topics.scores, partition: 0, key: null, value: Buffer.from('1') }], 5);
-      // The requests of a transaction are retried. They end with the session.
-      if (committed) await commit;
-      else {
-        commit.catch(() => undefined);
-        await isOpen;
-        await earlier.close();
-      }
-      const ends: boolean[] = [];
-      const losing = lostMarkers(ends, fence);
-      const log = createKafkaLog({ ...options, socketFactory: sockets(losing) ?? losing });
-      t.after(() => log.close());
-      const session = await log.openPartition(0);
-      assert.deepEqual(ends, [committed]);
-      assert.equal(session.committedOffset, committed ? 5 : null);
-      assert.equal((await committedRecords(topics.scores, 0)).length, committed ? 1 : 0);
-      await session.commit([{ topic: topics.scores, partition: 0, key: null, value: Buffer.from('2') }], 6);
-      assert.equal((await committedRecords(topics.scores, 0)).length, committed ? 2 : 1);
-    },
-  );
+  kafkaTest(`${named}: settleOffset completes ${decided} whose markers were lost: fence ${fence}`, async (t) => {
+    const connection = await kafkaConnection();
+    const topics = await freshTopics(1);
+    const options = { ...connection, topics, groupId: `group-${topics.observations}`, sessionMs: 3_000 };
+    const { promise: isOpen, resolve: onEnd } = Promise.withResolvers<void>();
+    // The transaction stays open: its end is never sent.
+    const unending = unreliableSockets((apiKey) => {
+      if (apiKey !== END_TXN) return 'sent';
+      onEnd();
+      return 'lost';
+    });
+    const socketFactory = sockets(committed ? undefined : unending);
+    const earlierLog = createKafkaLog({ ...options, ...(socketFactory && { socketFactory }) });
+    t.after(() => earlierLog.close());
+    const earlier = await earlierLog.openPartition(0);
+    const commit = earlier.commit([{ topic: topics.scores, partition: 0, key: null, value: Buffer.from('1') }], 5);
+    // The requests of a transaction are retried. They end with the session.
+    if (committed) await commit;
+    else {
+      commit.catch(() => undefined);
+      await isOpen;
+      await earlier.close();
+    }
+    const ends: boolean[] = [];
+    const losing = lostMarkers(ends, fence);
+    const log = createKafkaLog({ ...options, socketFactory: sockets(losing) ?? losing });
+    t.after(() => log.close());
+    const session = await log.openPartition(0);
+    assert.deepEqual(ends, [committed]);
+    assert.equal(session.committedOffset, committed ? 5 : null);
+    assert.equal((await committedRecords(topics.scores, 0)).length, committed ? 1 : 0);
+    await session.commit([{ topic: topics.scores, partition: 0, key: null, value: Buffer.from('2') }], 6);
+    assert.equal((await committedRecords(topics.scores, 0)).length, committed ? 2 : 1);
+  });
 }

@@ -14,17 +14,14 @@ import {
 import { newKey } from '../../../fixture/store/new-key.ts';
 import { openedTest } from '../../../fixture/store/stores.ts';
 
-openedTest(
-  'a session is found by its token until it was idle for too long, and using it prolongs it',
-  async (database) => {
-    await createApiKey(database, newKey('k'), 'operator');
-    await beginSession(database, { token: 'one', keyId: 'k', nowMs: 1_000 });
-    assert.equal(await keyOfSession(database, 'one', 1_000 + SESSION_IDLE_MS - 1), 'k');
-    assert.equal(await keyOfSession(database, 'one', 1_000 + SESSION_IDLE_MS + 1), 'k');
-    assert.equal(await keyOfSession(database, 'two', 1_000), null);
-    assert.equal(await keyOfSession(database, 'one', 1_000 + 3 * SESSION_IDLE_MS), null);
-  },
-);
+openedTest('a session is found by its token until it was idle too long; using it prolongs it', async (database) => {
+  await createApiKey(database, newKey('k'), 'operator');
+  await beginSession(database, { token: 'one', keyId: 'k', nowMs: 1_000 });
+  assert.equal(await keyOfSession(database, 'one', 1_000 + SESSION_IDLE_MS - 1), 'k');
+  assert.equal(await keyOfSession(database, 'one', 1_000 + SESSION_IDLE_MS + 1), 'k');
+  assert.equal(await keyOfSession(database, 'two', 1_000), null);
+  assert.equal(await keyOfSession(database, 'one', 1_000 + 3 * SESSION_IDLE_MS), null);
+});
 
 openedTest('only digests are stored, and what has ended is forgotten', async (database) => {
   await createApiKey(database, newKey('k'), 'operator');

@@ -234,40 +234,37 @@ for (const [compression, codec] of [
   ['gzip', 1],
   ['zstd', 4],
 ] as const) {
-  kafkaTest(
-    `scores compressed with ${compression} are read by any client, with their headers and timestamps`,
-    async (t) => {
-      const { connection, topics, log } = await freshLog(t, { compression });
-      const session = await log.openPartition(0);
-      const headers = [['traceparent', Buffer.from('00-abc')]] as const;
-      const outputs = Array.from({ length: 500 }, (_, i) => {
-        const place = { topic: topics.scores, partition: 0, key: Buffer.from('k') };
-        return { ...place, value: Buffer.from(`{"score":${i},"forecast":null}`), headers, timestampMs: 86_400_000 + i };
-      });
-      await session.commit(outputs, 500);
-      assert.equal(await storedCodec(topics.scores), codec);
-      const read = await committedRecords(topics.scores, 0);
-      const actual = read.map((record) => [String(record.value), record.headers, record.timestampMs]);
-      assert.deepEqual(
-        actual,
-        outputs.map((output) => [String(output.value), headers, output.timestampMs]),
-      );
-      const { kafka, destroy } = kafkaClient(connection);
-      t.after(destroy);
-      if (compression === 'zstd') return;
-      const consumer = kafka.consumer({ groupId: `reader-${topics.scores}` });
-      await consumer.connect();
-      await consumer.subscribe({ topic: topics.scores, fromBeginning: true });
-      let seen = 0;
-      await consumer.run({
-        eachBatch: async ({ batch }) => {
-          seen += batch.messages.length;
-        },
-      });
-      await until('kafkajs has read them', () => seen >= outputs.length);
-      await consumer.disconnect();
-    },
-  );
+  kafkaTest(`scores in ${compression} are read by any client, with their headers and timestamps`, async (t) => {
+    const { connection, topics, log } = await freshLog(t, { compression });
+    const session = await log.openPartition(0);
+    const headers = [['traceparent', Buffer.from('00-abc')]] as const;
+    const outputs = Array.from({ length: 500 }, (_, i) => {
+      const place = { topic: topics.scores, partition: 0, key: Buffer.from('k') };
+      return { ...place, value: Buffer.from(`{"score":${i},"forecast":null}`), headers, timestampMs: 86_400_000 + i };
+    });
+    await session.commit(outputs, 500);
+    assert.equal(await storedCodec(topics.scores), codec);
+    const read = await committedRecords(topics.scores, 0);
+    const actual = read.map((record) => [String(record.value), record.headers, record.timestampMs]);
+    assert.deepEqual(
+      actual,
+      outputs.map((output) => [String(output.value), headers, output.timestampMs]),
+    );
+    const { kafka, destroy } = kafkaClient(connection);
+    t.after(destroy);
+    if (compression === 'zstd') return;
+    const consumer = kafka.consumer({ groupId: `reader-${topics.scores}` });
+    await consumer.connect();
+    await consumer.subscribe({ topic: topics.scores, fromBeginning: true });
+    let seen = 0;
+    await consumer.run({
+      eachBatch: async ({ batch }) => {
+        seen += batch.messages.length;
+      },
+    });
+    await until('kafkajs has read them', () => seen >= outputs.length);
+    await consumer.disconnect();
+  });
 }
 
 kafkaTest("records that Kafka's own client compressed are read, in every codec", async () => {

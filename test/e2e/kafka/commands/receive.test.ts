@@ -97,70 +97,61 @@ kafkaTest('what OpenTelemetry and Influx clients write is in Kafka once it is an
   assert.equal(await command.exitCode, 0);
 });
 
-kafkaTest(
-  'a call over gRPC is in Kafka once it is answered, and its open connection does not delay the end',
-  async (t) => {
-    const { grpc, ops, observations, command, topics } = await receiver(t);
-    const client = new Client(grpc, credentials.createInsecure());
-    t.after(() => client.close());
-    const metadata = new Metadata();
-    metadata.set('authorization', AUTHORIZED.authorization);
-    const asIs = (bytes: Buffer) => bytes;
-    const body = Buffer.from(await emittedOtlp('protobuf', 'cumulative'));
-    await new Promise<void>((resolve, reject) => {
-      client.makeUnaryRequest(EXPORT_PATH, asIs, asIs, body, metadata, (error) => (error ? reject(error) : resolve()));
-    });
-    assert.equal((await observations()).length, 4);
-    await until('it is counted', async () => {
-      const figures = await (await fetch(`${ops}/metrics`)).text();
-      return /tidewatch_http_requests_total\{route="[^"]*MetricsService\/Export",status="200"\} 1/.test(figures);
-    });
+kafkaTest('a call over gRPC is in Kafka once it is answered; its connection does not delay the end', async (t) => {
+  const { grpc, ops, observations, command, topics } = await receiver(t);
+  const client = new Client(grpc, credentials.createInsecure());
+  t.after(() => client.close());
+  const metadata = new Metadata();
+  metadata.set('authorization', AUTHORIZED.authorization);
+  const asIs = (bytes: Buffer) => bytes;
+  const body = Buffer.from(await emittedOtlp('protobuf', 'cumulative'));
+  await new Promise<void>((resolve, reject) => {
+    client.makeUnaryRequest(EXPORT_PATH, asIs, asIs, body, metadata, (error) => (error ? reject(error) : resolve()));
+  });
+  assert.equal((await observations()).length, 4);
+  await until('it is counted', async () => {
+    const figures = await (await fetch(`${ops}/metrics`)).text();
+    return /tidewatch_http_requests_total\{route="[^"]*MetricsService\/Export",status="200"\} 1/.test(figures);
+  });
 
-    // A second one on its port names the setting.
-    const { config } = await kafkaConnection();
-    const detectors = join(freshFolder(), 'detectors.yaml');
-    await writeFile(
-      detectors,
-      detectorsFile(topics, ['{ name: all, series: "*", freq: min, h: 4, detection_size: 4 }']),
-    );
-    const env = { KAFKA_BROKERS: config.brokers.join(), DETECTORS: detectors, TIDEWATCH_API_KEY: KEY };
-    const port = grpc.slice(grpc.lastIndexOf(':') + 1);
-    const data = { DATA_DIR: freshFolder(), HTTP_PORT: '0', OPS_PORT: '0', GRPC_PORT: port };
-    const { exitCode, err, out } = await runCommand(['receive'], { ...env, ...data });
-    assert.equal(exitCode, 2);
-    assert.match([...err, ...out].join('\n'), new RegExp(`127.0.0.1:${port} cannot be listened on .*GRPC_PORT`));
+  // A second one on its port names the setting.
+  const { config } = await kafkaConnection();
+  const detectors = join(freshFolder(), 'detectors.yaml');
+  await writeFile(detectors, detectorsFile(topics, ['{ name: all, series: "*", freq: min, h: 4, detection_size: 4 }']));
+  const env = { KAFKA_BROKERS: config.brokers.join(), DETECTORS: detectors, TIDEWATCH_API_KEY: KEY };
+  const port = grpc.slice(grpc.lastIndexOf(':') + 1);
+  const data = { DATA_DIR: freshFolder(), HTTP_PORT: '0', OPS_PORT: '0', GRPC_PORT: port };
+  const { exitCode, err, out } = await runCommand(['receive'], { ...env, ...data });
+  assert.equal(exitCode, 2);
+  assert.match([...err, ...out].join('\n'), new RegExp(`127.0.0.1:${port} cannot be listened on .*GRPC_PORT`));
 
-    command.terminate();
-    assert.equal(await command.exitCode, 0);
-  },
-);
+  command.terminate();
+  assert.equal(await command.exitCode, 0);
+});
 
-kafkaTest(
-  'points that no detector watches are left out until one does, and unknown keys receive nothing',
-  async (t) => {
-    const { url, observations, topics, file } = await receiver(t, [
-      '{ name: web, series: "web*", freq: min, h: 4, detection_size: 4 }',
-    ]);
-    const post = (body: string, headers: Record<string, string> = AUTHORIZED) =>
-      fetch(`${url}/v1/observations`, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/x-ndjson' },
-        body,
-      });
-    const line = (series: string) => JSON.stringify({ series, timestamp: Date.now(), value: 1 });
-    assert.equal((await post(line('web-1'), {})).status, 401);
-    const answer = await post([line('web-1'), line('db-1'), 'no JSON'].join('\n'));
-    const { accepted, unwatched, refused } = (await answer.json()) as Record<string, number>;
-    assert.deepEqual({ accepted, unwatched, refused }, { accepted: 1, unwatched: 1, refused: 1 });
-    const actual = (await observations()).map(({ series }) => series);
-    assert.deepEqual(actual, ['web-1']);
-    await writeFile(file, detectorsFile(topics, ['{ name: all, series: "*", freq: min, h: 4, detection_size: 4 }']));
-    await until('the changed detectors watch it', async () => {
-      const { accepted: now } = (await (await post(line('db-1'))).json()) as { accepted: number };
-      return now === 1;
+kafkaTest('points that no detector watches are left out until one does; unknown keys get nothing', async (t) => {
+  const { url, observations, topics, file } = await receiver(t, [
+    '{ name: web, series: "web*", freq: min, h: 4, detection_size: 4 }',
+  ]);
+  const post = (body: string, headers: Record<string, string> = AUTHORIZED) =>
+    fetch(`${url}/v1/observations`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/x-ndjson' },
+      body,
     });
-  },
-);
+  const line = (series: string) => JSON.stringify({ series, timestamp: Date.now(), value: 1 });
+  assert.equal((await post(line('web-1'), {})).status, 401);
+  const answer = await post([line('web-1'), line('db-1'), 'no JSON'].join('\n'));
+  const { accepted, unwatched, refused } = (await answer.json()) as Record<string, number>;
+  assert.deepEqual({ accepted, unwatched, refused }, { accepted: 1, unwatched: 1, refused: 1 });
+  const actual = (await observations()).map(({ series }) => series);
+  assert.deepEqual(actual, ['web-1']);
+  await writeFile(file, detectorsFile(topics, ['{ name: all, series: "*", freq: min, h: 4, detection_size: 4 }']));
+  await until('the changed detectors watch it', async () => {
+    const { accepted: now } = (await (await post(line('db-1'))).json()) as { accepted: number };
+    return now === 1;
+  });
+});
 
 kafkaTest('the examples of the documentation are accepted', async (t) => {
   const { url, observations } = await receiver(t);

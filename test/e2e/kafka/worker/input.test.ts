@@ -88,29 +88,26 @@ kafkaTest('a record that cannot be scored becomes a dead letter with its place, 
   assert.deepEqual(await worker.stop(), { code: 0, signal: null });
 });
 
-kafkaTest(
-  'an observation whose score is too old for its topic becomes a dead letter and holds up no other',
-  async () => {
-    const stream = await kafkaStream(2, DETECTORS);
-    const { scores: name, observations } = stream.topics;
-    const configEntries = [{ name: 'message.timestamp.before.max.ms', value: String(86_400_000) }];
-    await asAdmin(await kafkaConnection(), 'a topic was changed', (admin) =>
-      admin.alterConfigs({ validateOnly: false, resources: [{ type: TOPIC, name, configEntries }] }),
-    );
-    const nowMs = Math.floor(Date.now() / 60_000) * 60_000;
-    const input = Array.from({ length: 9 }, (_, step) => observed({ timestamp: nowMs + (step - 9) * 60_000 }));
-    input.splice(4, 0, observed({ series: 'web-2', timestamp: nowMs - 10 * 86_400_000 }));
-    await feedAsOthersDo(observations, input);
-    const worker = await stream.startWorker();
-    await stream.settled();
-    const letters = await stream.deadLetters();
-    const actual = letters.map(({ reason, input: { offset } }) => [reason, offset]);
-    assert.deepEqual(actual, [['record-failed', 4]]);
-    assert.match(letters[0].detail, /timestamp of the message is out of acceptable range.*processing-time/);
-    assert.equal((await stream.scores()).length, 9);
-    await worker.stop();
-  },
-);
+kafkaTest('an observation too old for the topic of scores is a dead letter and holds up no other', async () => {
+  const stream = await kafkaStream(2, DETECTORS);
+  const { scores: name, observations } = stream.topics;
+  const configEntries = [{ name: 'message.timestamp.before.max.ms', value: String(86_400_000) }];
+  await asAdmin(await kafkaConnection(), 'a topic was changed', (admin) =>
+    admin.alterConfigs({ validateOnly: false, resources: [{ type: TOPIC, name, configEntries }] }),
+  );
+  const nowMs = Math.floor(Date.now() / 60_000) * 60_000;
+  const input = Array.from({ length: 9 }, (_, step) => observed({ timestamp: nowMs + (step - 9) * 60_000 }));
+  input.splice(4, 0, observed({ series: 'web-2', timestamp: nowMs - 10 * 86_400_000 }));
+  await feedAsOthersDo(observations, input);
+  const worker = await stream.startWorker();
+  await stream.settled();
+  const letters = await stream.deadLetters();
+  const actual = letters.map(({ reason, input: { offset } }) => [reason, offset]);
+  assert.deepEqual(actual, [['record-failed', 4]]);
+  assert.match(letters[0].detail, /timestamp of the message is out of acceptable range.*processing-time/);
+  assert.equal((await stream.scores()).length, 9);
+  await worker.stop();
+});
 
 /** With a client that, other than ours, lets every key pass. */
 async function feedAsOthersDo(topic: string, records: readonly ProducerRecord[]): Promise<void> {
@@ -128,27 +125,24 @@ function place(topic: string, offset: number) {
   return { topic, partition: 1, offset, timestampMs: 0 };
 }
 
-kafkaTest(
-  'a hanging transaction in the changelog is named, and nothing is restored from what is before it',
-  async (t) => {
-    const { topics, log } = await freshLog(t);
-    const written = await log.openPartition(0);
-    const state = (value: string) => [
-      { topic: topics.changelog, partition: 0, key: Buffer.from('k'), value: Buffer.from(value) },
-    ];
-    await written.commit(state('1'), 1);
-    const begin = await foreignTransactions(t, topics.changelog);
-    const hanging = await begin([{ partition: 0, key: 'x', value: 'never committed' }]);
-    await written.commit(state('2'), 2);
-    const session = await log.openPartition(0);
-    const reading = session.readChangelog(() => assert.fail('nothing is to be restored'));
-    await assert.rejects(reading, { code: 'broker-unavailable', message: /transaction hangs in partition 0 of topic/ });
-    await hanging.abort();
-    const read: string[] = [];
-    await (await log.openPartition(0)).readChangelog((_key, value) => read.push(String(value)));
-    assert.deepEqual(read, ['1', '2']);
-  },
-);
+kafkaTest('a hanging transaction in the changelog is named, and nothing before it is restored', async (t) => {
+  const { topics, log } = await freshLog(t);
+  const written = await log.openPartition(0);
+  const state = (value: string) => [
+    { topic: topics.changelog, partition: 0, key: Buffer.from('k'), value: Buffer.from(value) },
+  ];
+  await written.commit(state('1'), 1);
+  const begin = await foreignTransactions(t, topics.changelog);
+  const hanging = await begin([{ partition: 0, key: 'x', value: 'never committed' }]);
+  await written.commit(state('2'), 2);
+  const session = await log.openPartition(0);
+  const reading = session.readChangelog(() => assert.fail('nothing is to be restored'));
+  await assert.rejects(reading, { code: 'broker-unavailable', message: /transaction hangs in partition 0 of topic/ });
+  await hanging.abort();
+  const read: string[] = [];
+  await (await log.openPartition(0)).readChangelog((_key, value) => read.push(String(value)));
+  assert.deepEqual(read, ['1', '2']);
+});
 
 kafkaTest('a hanging transaction in the input is named in readiness and once in the log, until it ends', async (t) => {
   const stream = await kafkaStream(1, [QUICK_DETECTOR]);

@@ -56,39 +56,36 @@ const records = Array.from({ length: STEPS * SERIES }, (_, i) => {
 const inOrder = (events: readonly AnomalyEvent[]) =>
   events.toSorted((a, b) => (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : a.revision - b.revision));
 
-kafkaTest(
-  'a worker that is killed repeatedly scores each observation and step once, and opens and closes each event once, as one that is not',
-  async () => {
-    const calm = await kafkaStream(PARTITIONS, DETECTORS);
-    await calm.feed(records);
-    const worker = await calm.startWorker();
-    await calm.settled();
-    await worker.stop();
-    const expected = { scores: await calm.scores(), events: inOrder(await calm.events()) };
-    assertScoredOnce(expected.scores, outcomes);
-    assert.ok(expected.scores.some(({ state }) => state === 'scored'));
-    const open = openOf(expected.events);
-    assert.ok(expected.events.length > 2 * SERIES && open.length > 0, 'there are events, and some are open');
+kafkaTest('a worker that is killed repeatedly writes each score and event once, as one that is not', async () => {
+  const calm = await kafkaStream(PARTITIONS, DETECTORS);
+  await calm.feed(records);
+  const worker = await calm.startWorker();
+  await calm.settled();
+  await worker.stop();
+  const expected = { scores: await calm.scores(), events: inOrder(await calm.events()) };
+  assertScoredOnce(expected.scores, outcomes);
+  assert.ok(expected.scores.some(({ state }) => state === 'scored'));
+  const open = openOf(expected.events);
+  assert.ok(expected.events.length > 2 * SERIES && open.length > 0, 'there are events, and some are open');
 
-    const stream = await kafkaStream(PARTITIONS, DETECTORS);
-    await killRepeatedly(stream);
-    const scores = await stream.scores();
-    assertScoredOnce(scores, outcomes);
-    assertSameScores(scores, expected.scores);
-    assert.deepEqual(inOrder(await stream.events()), expected.events);
+  const stream = await kafkaStream(PARTITIONS, DETECTORS);
+  await killRepeatedly(stream);
+  const scores = await stream.scores();
+  assertScoredOnce(scores, outcomes);
+  assertSameScores(scores, expected.scores);
+  assert.deepEqual(inOrder(await stream.events()), expected.events);
 
-    // A removed detector ends them: the first record of a partition, of a series that another one watches, does.
-    const other = QUICK_DETECTOR.replace('"*"', '"other-*"');
-    const after = await stream.startWorker({}, detectorsFile(stream.topics, [other]));
-    const next = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-    await stream.feed(next.map((partition) => ({ partition, ...observationRecord('other-1', STEPS, 1) })));
-    await stream.settled();
-    await after.stop();
-    const ended = (await stream.events()).filter(({ closeReason }) => closeReason === 'detector_removed');
-    assert.deepEqual(ended.map(({ eventId }) => eventId).sort(), open);
-    assert.deepEqual(openOf(await stream.events()), []);
-  },
-);
+  // A removed detector ends them: the first record of a partition, of a series that another one watches, does.
+  const other = QUICK_DETECTOR.replace('"*"', '"other-*"');
+  const after = await stream.startWorker({}, detectorsFile(stream.topics, [other]));
+  const next = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+  await stream.feed(next.map((partition) => ({ partition, ...observationRecord('other-1', STEPS, 1) })));
+  await stream.settled();
+  await after.stop();
+  const ended = (await stream.events()).filter(({ closeReason }) => closeReason === 'detector_removed');
+  assert.deepEqual(ended.map(({ eventId }) => eventId).sort(), open);
+  assert.deepEqual(openOf(await stream.events()), []);
+});
 
 /** Feeds all records to workers that are killed with -9, one after the other, and then to one that is not. */
 async function killRepeatedly(stream: KafkaStream): Promise<void> {
@@ -194,37 +191,34 @@ kafkaTest('a series that was forgotten stays forgotten when the worker is killed
 const SHARED_PARTITIONS = 8;
 const shared = waves(24, 110, SHARED_PARTITIONS);
 
-kafkaTest(
-  'workers that share partitions score each observation once while others join, leave and are killed',
-  async (t) => {
-    const stream = await kafkaStream(SHARED_PARTITIONS, [QUICK_DETECTOR]);
-    const share = (workers: readonly WorkerProcess[], ...partitions: number[]) =>
-      until(`the workers own ${partitions} partitions`, async () => {
-        const owned = await Promise.all(workers.map((worker) => worker.metric('tidewatch_partitions_assigned')));
-        const ready = await Promise.all(workers.map((worker) => worker.readiness()));
-        return owned.join() === partitions.join() && ready.every((readiness) => readiness?.status === 200);
-      });
+kafkaTest('workers that join, leave and are killed score each observation once', async (t) => {
+  const stream = await kafkaStream(SHARED_PARTITIONS, [QUICK_DETECTOR]);
+  const share = (workers: readonly WorkerProcess[], ...partitions: number[]) =>
+    until(`the workers own ${partitions} partitions`, async () => {
+      const owned = await Promise.all(workers.map((worker) => worker.metric('tidewatch_partitions_assigned')));
+      const ready = await Promise.all(workers.map((worker) => worker.readiness()));
+      return owned.join() === partitions.join() && ready.every((readiness) => readiness?.status === 200);
+    });
 
-    const stays = await stream.startWorker();
-    await share([stays], 8);
-    const feeding = stream.feedSlowly(shared, { batch: 48, everyMs: 150 });
-    const leaves = await stream.startWorker();
-    await share([stays, leaves], 4, 4);
-    assert.deepEqual(await leaves.stop(), { code: 0, signal: null });
-    await share([stays], 8);
-    const killed = await stream.startWorker();
-    await share([stays, killed], 4, 4);
-    await killed.kill();
-    t.diagnostic(`${(await stream.scores()).length} of ${shared.length} scored when the last one died`);
-    await feeding;
-    await share([stays], 8);
-    await stream.settled();
-    assertScoredOnce(await stream.scores(), shared);
-    // All at first, then what each of the others left. What it kept was never restored.
-    await stays.counts('tidewatch_restore_seconds_count', SHARED_PARTITIONS + 4 + 4);
-    assert.deepEqual(await stays.stop(), { code: 0, signal: null });
-  },
-);
+  const stays = await stream.startWorker();
+  await share([stays], 8);
+  const feeding = stream.feedSlowly(shared, { batch: 48, everyMs: 150 });
+  const leaves = await stream.startWorker();
+  await share([stays, leaves], 4, 4);
+  assert.deepEqual(await leaves.stop(), { code: 0, signal: null });
+  await share([stays], 8);
+  const killed = await stream.startWorker();
+  await share([stays, killed], 4, 4);
+  await killed.kill();
+  t.diagnostic(`${(await stream.scores()).length} of ${shared.length} scored when the last one died`);
+  await feeding;
+  await share([stays], 8);
+  await stream.settled();
+  assertScoredOnce(await stream.scores(), shared);
+  // All at first, then what each of the others left. What it kept was never restored.
+  await stays.counts('tidewatch_restore_seconds_count', SHARED_PARTITIONS + 4 + 4);
+  assert.deepEqual(await stays.stop(), { code: 0, signal: null });
+});
 
 const PAUSED_PARTITIONS = 2;
 const PAUSED_SERIES = 60;

@@ -21,16 +21,13 @@ for (const [waits, wait] of [
   ['at once where it is not to wait', '0'],
   ['after its wait', '1500'],
 ]) {
-  kafkaTest(
-    `a worker that finds no broker when it starts names where it looked, and ends with 1 ${waits}`,
-    async () => {
-      const stream = await kafkaStream(1, [QUICK_DETECTOR]);
-      const worker = await stream.startWorker({ KAFKA_BROKERS: '127.0.0.1:1', START_WAIT_MS: wait });
-      assert.deepEqual(await worker.ended, { code: 1, signal: null });
-      assert.match(worker.said(), /^No Kafka could be reached at 127\.0\.0\.1:1\. .*ECONNREFUSED/m);
-      assert.equal(worker.logged('no broker reachable, waiting').length, wait === '0' ? 0 : 1);
-    },
-  );
+  kafkaTest(`a worker that finds no broker names where it looked, and ends with 1 ${waits}`, async () => {
+    const stream = await kafkaStream(1, [QUICK_DETECTOR]);
+    const worker = await stream.startWorker({ KAFKA_BROKERS: '127.0.0.1:1', START_WAIT_MS: wait });
+    assert.deepEqual(await worker.ended, { code: 1, signal: null });
+    assert.match(worker.said(), /^No Kafka could be reached at 127\.0\.0\.1:1\. .*ECONNREFUSED/m);
+    assert.equal(worker.logged('no broker reachable, waiting').length, wait === '0' ? 0 : 1);
+  });
 }
 
 kafkaTest('a worker that is stopped while it waits for its brokers ends with 0', async () => {
@@ -40,16 +37,13 @@ kafkaTest('a worker that is stopped while it waits for its brokers ends with 0',
   assert.deepEqual(await worker.stop(), { code: 0, signal: null });
 });
 
-kafkaTest(
-  "a worker whose operators' port is taken ends with a reason, as its probes would reach another process",
-  async () => {
-    const stream = await kafkaStream(1, [QUICK_DETECTOR]);
-    const port = await listening(createServer());
-    const worker = await stream.startWorker({ OPS_PORT: String(port) });
-    assert.deepEqual(await worker.ended, { code: 2, signal: null });
-    assert.match(worker.said(), new RegExp(`127.0.0.1:${port} is taken by another program; set OPS_HOST and OPS_PORT`));
-  },
-);
+kafkaTest("a worker ends if its operators' port is taken: probes would reach another process", async () => {
+  const stream = await kafkaStream(1, [QUICK_DETECTOR]);
+  const port = await listening(createServer());
+  const worker = await stream.startWorker({ OPS_PORT: String(port) });
+  assert.deepEqual(await worker.ended, { code: 2, signal: null });
+  assert.match(worker.said(), new RegExp(`127.0.0.1:${port} is taken by another program; set OPS_HOST and OPS_PORT`));
+});
 
 kafkaTest('a worker whose topics are missing names them, and ends with 1', async () => {
   const stream = await kafkaStream(1, [QUICK_DETECTOR]);
@@ -85,33 +79,30 @@ routes: [{ name: all, receivers: mine }]
 `;
 
 for (const name of ['receive', 'poll', 'remote-write', 'alerts', 'incidents']) {
-  kafkaTest(
-    `${name} that starts before its brokers waits for them, not ready, instead of ending at once`,
-    async (t) => {
-      const folder = freshFolder();
-      await writeFile(join(folder, 'detectors.yaml'), DETECTORS);
-      await writeFile(join(folder, 'routes.yaml'), ROUTES);
-      const command = startCommand([name], {
-        KAFKA_BROKERS: '127.0.0.1:1',
-        OPS_PORT: '0',
-        HTTP_PORT: '0',
-        GRPC_PORT: '0',
-        DATA_DIR: folder,
-        DETECTORS: join(folder, 'detectors.yaml'),
-        REMOTE_WRITE_URL: 'http://127.0.0.1:1',
-        ...(name === 'alerts' && { ROUTES: join(folder, 'routes.yaml') }),
-      });
-      t.after(() => command.kill());
-      const { url } = await command.logged('the operators port is open');
-      await until('it says why it is not ready', async () => {
-        const answer = await fetch(`${url}/readyz`);
-        return answer.status === 503 && (await answer.text()).includes('No Kafka could be reached at 127.0.0.1:1');
-      });
-      assert.match(await (await fetch(`${url}/metrics`)).text(), /^tidewatch_broker_connected 0$/m);
-      command.interrupt();
-      assert.equal(await command.exitCode, 0);
-    },
-  );
+  kafkaTest(`${name} that starts before its brokers waits for them, not ready, instead of ending`, async (t) => {
+    const folder = freshFolder();
+    await writeFile(join(folder, 'detectors.yaml'), DETECTORS);
+    await writeFile(join(folder, 'routes.yaml'), ROUTES);
+    const command = startCommand([name], {
+      KAFKA_BROKERS: '127.0.0.1:1',
+      OPS_PORT: '0',
+      HTTP_PORT: '0',
+      GRPC_PORT: '0',
+      DATA_DIR: folder,
+      DETECTORS: join(folder, 'detectors.yaml'),
+      REMOTE_WRITE_URL: 'http://127.0.0.1:1',
+      ...(name === 'alerts' && { ROUTES: join(folder, 'routes.yaml') }),
+    });
+    t.after(() => command.kill());
+    const { url } = await command.logged('the operators port is open');
+    await until('it says why it is not ready', async () => {
+      const answer = await fetch(`${url}/readyz`);
+      return answer.status === 503 && (await answer.text()).includes('No Kafka could be reached at 127.0.0.1:1');
+    });
+    assert.match(await (await fetch(`${url}/metrics`)).text(), /^tidewatch_broker_connected 0$/m);
+    command.interrupt();
+    assert.equal(await command.exitCode, 0);
+  });
 }
 
 test('a worker that is stopped while it waits for a broker that does not answer ends in time', async () => {
