@@ -83,10 +83,8 @@ test('the fields of a record are the same in the code, in Avro and in JSON Schem
     const { fields } = avroSchema(record);
     const names = Object.keys(example);
     assert.deepEqual(Object.keys(properties), names);
-    assert.deepEqual(
-      required,
-      names.filter((name) => !(name in defaults)),
-    );
+    const expected = names.filter((name) => !(name in defaults));
+    assert.deepEqual(required, expected);
     const listed = fields.map(({ name }) => name);
     assert.deepEqual(listed, names);
     for (const [index, name] of names.entries()) {

@@ -15,10 +15,8 @@ const RUNBOOK = 'deploy/book/runbook.md';
 
 test('each alert has a section of the runbook, which it names, and there are no others', () => {
   const sections = [...read(RUNBOOK).matchAll(/^## (\w+)$/gm)].map(([, section]) => section);
-  assert.deepEqual(
-    sections,
-    alertRules().map(({ alert }) => alert),
-  );
+  const expected = alertRules().map(({ alert }) => alert);
+  assert.deepEqual(sections, expected);
   for (const { alert, annotations } of alertRules()) {
     assert.equal(annotations.runbook, `${RUNBOOK}#${alert.toLowerCase()}`);
     assert.ok(annotations.summary);

@@ -45,10 +45,11 @@ test('an admin creates a key, sees its usage, credits it, changes its role and r
   assert.doesNotMatch(JSON.stringify(keys), new RegExp(secret.slice(8)));
   const { events } = await get(`/v1/audit?subject=${id}`);
   const actual = events.map(({ actor, action }: { actor: string; action: string }) => [actor, action]);
-  assert.deepEqual(
-    actual,
-    ['key-revoked', 'key-role-changed', 'key-credited', 'key-created'].map((action) => ['the-key', action]),
-  );
+  const expected = ['key-revoked', 'key-role-changed', 'key-credited', 'key-created'].map((action) => [
+    'the-key',
+    action,
+  ]);
+  assert.deepEqual(actual, expected);
 });
 
 test('what an admin gets wrong is named, and an unknown key is 404', async () => {

@@ -81,10 +81,8 @@ test('an incident has its events, the origins of its record, and what was like i
   const { send } = await start();
   const { body } = await send('GET', '/v1/incidents/now');
   const eventIds = body.events.map((event: { eventId: string }) => event.eventId);
-  assert.deepEqual(
-    eventIds,
-    SERIES.map((series) => eventId('now', series)),
-  );
+  const expected = SERIES.map((series) => eventId('now', series));
+  assert.deepEqual(eventIds, expected);
   assert.deepEqual([body.openedOrigins, body.origins], [incident().openedOrigins, incident().origins]);
   assert.equal(body.summary, incident().summary);
   const [like, ...more] = body.similar;
@@ -121,10 +119,8 @@ test('an incident is acknowledged and muted with its events, also with those tha
   );
   const { events } = (await send('GET', '/v1/events?incident=now')).body;
   const actual = events.map((event: typeof body) => [event.acknowledged, event.muted]);
-  assert.deepEqual(
-    actual,
-    [1, 2, 3].map(() => [acknowledged, { ...muted, mute_id: null }]),
-  );
+  const expected = [1, 2, 3].map(() => [acknowledged, { ...muted, mute_id: null }]);
+  assert.deepEqual(actual, expected);
   await send('POST', '/v1/incidents/now/acknowledge', { acknowledged: false });
   assert.equal((await send('GET', '/v1/events?incident=now&acknowledged=true')).body.events.length, 0);
 });

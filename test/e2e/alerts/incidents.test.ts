@@ -140,11 +140,8 @@ function assertWrittenOnce(incidents: readonly Incident[], eventCount: number): 
   assert.equal(new Set(named).size, eventCount);
   for (const [id, revisions] of Map.groupBy(incidents, ({ incidentId }) => incidentId)) {
     const actual = revisions.map(({ revision }) => revision);
-    assert.deepEqual(
-      actual,
-      revisions.map((_, i) => i),
-      id,
-    );
+    const expected = revisions.map((_, i) => i);
+    assert.deepEqual(actual, expected, id);
     assert.equal(revisions[0].type, 'opened');
     assert.equal(revisions.filter(({ type }) => type === 'closed' || type === 'merged').length, 1, id);
   }

@@ -283,10 +283,8 @@ test('the text of a filter stays while the list is read again, and is part of th
   const severities = await page.locator('tbody td:nth-child(7)').allTextContents();
   const numbers = severities.map(Number);
   assert.ok(numbers.length > 1);
-  assert.deepEqual(
-    numbers,
-    numbers.toSorted((a, b) => b - a),
-  );
+  const expected = numbers.toSorted((a, b) => b - a);
+  assert.deepEqual(numbers, expected);
 });
 
 test('the page of an ended event shows the time around it, its true end, what else happened, and the way to its series', async () => {

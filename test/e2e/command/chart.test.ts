@@ -133,10 +133,8 @@ chartTest('the example files are mounted as they are, from their files or as tex
     assert.equal(status, 0, said);
     const data = mounted(out);
     const actual = [data['detectors.yaml'], data['routes.yaml']].map((text) => text.trimEnd());
-    assert.deepEqual(
-      actual,
-      texts.map((text) => text.trimEnd()),
-    );
+    const expected = texts.map((text) => text.trimEnd());
+    assert.deepEqual(actual, expected);
     for (const port of [9093, 587, 443]) assert.match(out, new RegExp(`{ port: ${port}, protocol: TCP }`));
   }
   const asMapping = helm(

@@ -61,10 +61,12 @@ test('history export writes the scores of a range, and a reader of Parquet has t
   assert.deepEqual([all.exitCode, all.out, all.err], [0, [`60 scores are in ${out}.`], []]);
   const rows = await rowsOf(out);
   const actual = rows.map(({ series, value, ms }) => [series, value, ms]);
-  assert.deepEqual(
-    actual,
-    Array.from({ length: 60 }, (_, i) => [i % 2 === 0 ? `o'clock "é"` : 'b', i, START_MS + i * MINUTE_MS]),
-  );
+  const expected = Array.from({ length: 60 }, (_, i) => [
+    i % 2 === 0 ? `o'clock "é"` : 'b',
+    i,
+    START_MS + i * MINUTE_MS,
+  ]);
+  assert.deepEqual(actual, expected);
   const { timestamp: _, ms: __, ...row } = rows[30];
   assert.deepEqual(row, {
     series: `o'clock "é"`,

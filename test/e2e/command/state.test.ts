@@ -159,10 +159,8 @@ kafkaTest('inspect and export show where a worker would resume, reset starts ove
   assert.equal(exported.exitCode, 0);
   const rows = exported.out.slice(1).map((line) => line.split(','));
   const actual = rows.map(([series, timestamp]) => [series, timestamp]);
-  assert.deepEqual(
-    actual,
-    Array.from({ length: 30 }, (_, step) => ['db', new Date(START_MS + step * STEP_MS).toISOString()]),
-  );
+  const expected = Array.from({ length: 30 }, (_, step) => ['db', new Date(START_MS + step * STEP_MS).toISOString()]);
+  assert.deepEqual(actual, expected);
   for (const [step, [, , value]] of rows.entries()) assert.ok(Math.abs(Number(value) - valueAt('db', step)) < 1e-5);
 
   const worker = await stream.startWorker();

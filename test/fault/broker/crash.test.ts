@@ -50,8 +50,6 @@ kafkaTest('a commit that a crash of the broker left unfinished is visible after 
   }
   t.diagnostic(`${unfinished} of ${crashes} crashes left a commit unfinished`);
   const values = (await committedRecords(topics.scores, 0)).map(({ value }) => Number(value));
-  assert.deepEqual(
-    values,
-    Array.from({ length: 2 * crashes }, (_, at) => at),
-  );
+  const expected = Array.from({ length: 2 * crashes }, (_, at) => at);
+  assert.deepEqual(values, expected);
 });

@@ -48,10 +48,8 @@ test('after a change of settings a series scores as HTTP does the values it kept
       const history = new Array<number>(arrivals.at(-1)!.step + 1 - keptFrom).fill(Number.NaN);
       for (const { step, value } of arrivals) if (step >= keptFrom) history[step - keptFrom] = value;
       const positions = scores.map(({ position }) => position);
-      assert.deepEqual(
-        positions,
-        arrivals.slice(changeAt).map(({ step }) => step - keptFrom),
-      );
+      const expected = arrivals.slice(changeAt).map(({ step }) => step - keptFrom);
+      assert.deepEqual(positions, expected);
       const restarteds = scores.map(({ restarted }) => restarted);
       assert.deepEqual(
         restarteds,

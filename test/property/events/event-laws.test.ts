@@ -90,11 +90,8 @@ function assertWellFormed({ events, scores }: Ran): number {
     group ?? series;
   for (const revisions of byId(events)) {
     const actual = revisions.map(({ revision }) => revision);
-    assert.deepEqual(
-      actual,
-      revisions.map((_, i) => i),
-      'revisions count up',
-    );
+    const expected = revisions.map((_, i) => i);
+    assert.deepEqual(actual, expected, 'revisions count up');
     const types = revisions.map(({ type }) => type);
     assert.match(types.join(), /^opened(,updated)*(,closed)?$/);
     if (types.includes('closed')) closed++;

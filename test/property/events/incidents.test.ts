@@ -141,10 +141,8 @@ test('every event is in one incident, which is opened once and ends once', () =>
       assert.equal(state.open, 0);
       for (const [incidentId, revisions] of Map.groupBy(written, (incident) => incident.incidentId)) {
         const actual = revisions.map(({ revision }) => revision);
-        assert.deepEqual(
-          actual,
-          revisions.map((_, i) => i),
-        );
+        const expected = revisions.map((_, i) => i);
+        assert.deepEqual(actual, expected);
         const types = revisions.map(({ type }) => type);
         assert.equal(types[0], 'opened', incidentId);
         assert.equal(types.filter((type) => type === 'opened').length, 1);

@@ -119,10 +119,8 @@ storeTest('whatever happens at once, the ledger adds up and nothing falls below 
       'SELECT COALESCE(SUM(charged), 0) AS charged FROM usage_minutes WHERE key_id IN ($1, $2)',
       keys,
     );
-    assert.equal(
-      charged,
-      processes.reduce((sum, { answered }) => sum + answered, 0),
-    );
+    const expected = processes.reduce((sum, { answered }) => sum + answered, 0);
+    assert.equal(charged, expected);
   });
   await fc.assert(law, { numRuns: 25, endOnFailure: true });
 });

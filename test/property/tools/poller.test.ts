@@ -104,10 +104,8 @@ test('whatever fails, whenever pollers end or take over: each step of each sourc
         // A poller that was killed before its first commit left nothing behind: the next one begins by its own clock.
         assert.ok(found[0] >= BEGIN && found[0] <= BEGIN + (killed ? 30 * MIN : 0));
         assert.ok((found.at(-1) ?? 0) >= endMs - 30_000 - stepMs);
-        assert.deepEqual(
-          found,
-          found.map((_, i) => found[0] + i * stepMs),
-        );
+        const expected = found.map((_, i) => found[0] + i * stepMs);
+        assert.deepEqual(found, expected);
       }
     }),
     { numRuns: 60 },

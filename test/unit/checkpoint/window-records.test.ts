@@ -42,10 +42,8 @@ test('windows of any size are kept', () => {
     text.length,
     text === String(slot).repeat(text.length),
   ]);
-  assert.deepEqual(
-    read,
-    sizes.map((size, i) => [i, size, true]),
-  );
+  const expected = sizes.map((size, i) => [i, size, true]);
+  assert.deepEqual(read, expected);
 });
 
 test('windows of many series are found by their ids', () => {

@@ -43,10 +43,10 @@ test('the incidents of a database begin together, and those of other series alon
   const owners = [...faults.values()].map((series) => new Set(series.map(({ id }) => id.split('/')[0])));
   assert.ok(owners.every(({ size }) => size === 1));
   const actual = [...faults.values()].filter(({ length }) => length > 1).map((series) => series.map(({ id }) => id));
-  assert.deepEqual(
-    actual,
-    ['db-1', 'db-2'].map((owner) => ['latency-p95', 'memory-used', 'cpu'].map((name) => `${owner}/${name}`)),
+  const expected = ['db-1', 'db-2'].map((owner) =>
+    ['latency-p95', 'memory-used', 'cpu'].map((name) => `${owner}/${name}`),
   );
+  assert.deepEqual(actual, expected);
 });
 
 test('members of a group are disturbed at the same steps', () => {

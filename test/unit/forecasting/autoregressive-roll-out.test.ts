@@ -25,10 +25,8 @@ test('medians become the context of the next pass', async () => {
   while (context.length < 32 + 24) context.push(...arithmeticForecast(Float32Array.from(context), PASS));
   assert.deepEqual(Array.from(medians), [...context.slice(32, 52), ...context.slice(32, 52)]);
   const { levels, values: quantiles } = await rollOut(quantileForecaster(PASS)).forecastQuantiles(batch(20));
-  assert.deepEqual(
-    Array.from(medians),
-    Array.from({ length: 40 }, (_, i) => quantiles[i * levels.length + 1]),
-  );
+  const expected = Array.from({ length: 40 }, (_, i) => quantiles[i * levels.length + 1]);
+  assert.deepEqual(Array.from(medians), expected);
 });
 
 test('a group member without observations has an empty context in later passes, too', async () => {

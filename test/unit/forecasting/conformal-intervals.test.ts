@@ -47,10 +47,8 @@ test('many scores outweigh the model: scores half as large halve the intervals',
 
 test('the fewer the scores, the smaller the correction', () => {
   const widths = [0, 1, 4, 8].map((folds) => calibratedDeviates([0.9], new Float32Array(folds * 10).fill(0.1), 10)[0]);
-  assert.deepEqual(
-    widths,
-    widths.toSorted((a, b) => b - a),
-  );
+  const expected = widths.toSorted((a, b) => b - a);
+  assert.deepEqual(widths, expected);
   assert.ok(widths[1] > 0.85 * normalQuantile(0.9) && widths[3] < 0.25 * normalQuantile(0.9));
 });
 

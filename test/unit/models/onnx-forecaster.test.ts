@@ -64,10 +64,8 @@ test('a request longer than a run is distributed over the threads and reassemble
   const rows = Array.from({ length: 100 }, (_, row) => row - 50);
   const batch = levels(rows, { horizon: 2, contextLength: 32 });
   const result = await forecasters.forecasterFor('mean', 2).forecast(batch);
-  assert.deepEqual(
-    [...result],
-    rows.flatMap((level) => [level, level]),
-  );
+  const expected = rows.flatMap((level) => [level, level]);
+  assert.deepEqual([...result], expected);
   assert.equal(forecasters.stats().forecasts, 100);
 });
 

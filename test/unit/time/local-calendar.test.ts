@@ -47,10 +47,8 @@ test('special days are those of every year and of one year, which wins, and win 
   assert.equal(on.get('2028-02-29'), 5);
   assert.equal([...on.keys()].filter((date) => date.startsWith('2026')).length, 1);
   const numbers = days.map(([day]) => day);
-  assert.deepEqual(
-    numbers,
-    numbers.toSorted((a, b) => a - b),
-  );
+  const expected = numbers.toSorted((a, b) => a - b);
+  assert.deepEqual(numbers, expected);
 });
 
 test('a date of two entries is found with both of them; within one entry it may be repeated', () => {

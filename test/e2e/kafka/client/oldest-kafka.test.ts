@@ -79,10 +79,8 @@ kafkaTest('on Kafka 2.5 a group copies each record once, through a takeover; an 
   const scores = () => readTail(connection, { topic: TOPICS.scores, partition: 0, recordsMax: RECORDS + 1 });
   await until('every commit is visible', async () => (await scores()).length >= RECORDS);
   const actual = (await scores()).map(({ value }) => Number(value));
-  assert.deepEqual(
-    actual,
-    input.map(({ value }) => Number(value)),
-  );
+  const expected = input.map(({ value }) => Number(value));
+  assert.deepEqual(actual, expected);
   // Produce, Fetch, Metadata, OffsetFetch, JoinGroup, AddPartitionsToTxn, EndTxn, TxnOffsetCommit
   for (const request of ['0v7', '1v11', '3v7', '9v7', '11v5', '24v1', '26v1', '28v3']) {
     assert.ok(sent.has(request), `${request} is not among ${[...sent]}`);

@@ -246,10 +246,8 @@ async function commitAll(t: TestContext, socketFactory: ISocketFactory): Promise
   }
   const visible = await committedRecords(topics.scores, 0);
   const actual = visible.map(({ value }) => Number(value));
-  assert.deepEqual(
-    actual,
-    Array.from({ length: COMMITS }, (_, i) => i + 1),
-  );
+  const expected = Array.from({ length: COMMITS }, (_, i) => i + 1);
+  assert.deepEqual(actual, expected);
   assert.equal((await log.openPartition(0)).committedOffset, COMMITS);
 }
 

@@ -246,10 +246,8 @@ for (const [compression, codec] of [
     assert.equal(await storedCodec(topics.scores), codec);
     const read = await committedRecords(topics.scores, 0);
     const actual = read.map((record) => [String(record.value), record.headers, record.timestampMs]);
-    assert.deepEqual(
-      actual,
-      outputs.map((output) => [String(output.value), headers, output.timestampMs]),
-    );
+    const expected = outputs.map((output) => [String(output.value), headers, output.timestampMs]);
+    assert.deepEqual(actual, expected);
     const { kafka, destroy } = kafkaClient(connection);
     t.after(destroy);
     if (compression === 'zstd') return;

@@ -222,8 +222,6 @@ kafkaTest('a producer follows the protocol of the cluster, which changes while i
     assert.ok(sent.includes(level === 2 ? 'EndTxn 5' : 'EndTxn 4'), `${level}: ${sent}`);
     await completed();
   }
-  assert.deepEqual(
-    await visible(),
-    Array.from({ length: 14 }, (_, at) => at),
-  );
+  const expected = Array.from({ length: 14 }, (_, at) => at);
+  assert.deepEqual(await visible(), expected);
 });

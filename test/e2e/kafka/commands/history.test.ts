@@ -120,10 +120,8 @@ kafkaTest('a server that is killed again and again keeps every score, event and 
   assert.deepEqual(letters, [{ reason: 'late', letters: 1, newest_at: madeMs }]);
   for (let i = 0; i < SERIES; i++) {
     const { value } = await ask(served, `/v1/series/${encodeURIComponent(`series ${i}`)}/scores?points=20000`);
-    assert.deepEqual(
-      value,
-      Array.from({ length: STEPS }, (_, step) => step * 1_000 + i),
-    );
+    const expected = Array.from({ length: STEPS }, (_, step) => step * 1_000 + i);
+    assert.deepEqual(value, expected);
   }
   const [event] = (await ask(served, '/v1/events')).events;
   assert.deepEqual([event.revision, event.incidentId], [2, eventId]);

@@ -233,10 +233,8 @@ remote_write: [{ url: "${url}/api/v1/write", authorization: { credentials: "${KE
   );
   // A scrape that took too long is left out, and what was not answered in time is written again.
   const counted = [...new Set(await valuesOf(`jobs_total{${labels},queue="mail"}`))];
-  assert.deepEqual(
-    counted,
-    counted.toSorted((a, b) => a - b),
-  );
+  const expected = counted.toSorted((a, b) => a - b);
+  assert.deepEqual(counted, expected);
   assert.ok(counted.every((value) => Number.isInteger(value) && value >= 1 && value <= scrapes));
   assert.ok((await valuesOf(`fill{${labels}}`)).every((value) => value === 0.25));
   await until('its own series are there', async () => (await valuesOf(`up{${labels}}`)).length >= 3);

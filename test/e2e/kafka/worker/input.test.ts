@@ -59,10 +59,8 @@ kafkaTest('a record that cannot be scored becomes a dead letter with its place, 
 
   const letters = await stream.deadLetters();
   const reasons = letters.map(({ reason }) => reason);
-  assert.deepEqual(
-    reasons,
-    BAD.map(([reason]) => reason),
-  );
+  const expected = BAD.map(([reason]) => reason);
+  assert.deepEqual(reasons, expected);
   for (const [i, [, { key, value }, detail]] of BAD.entries()) {
     const letter = letters[i];
     const offset = 3 + 2 * i;

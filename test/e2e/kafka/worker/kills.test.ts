@@ -143,10 +143,10 @@ for (const [how, end] of [
     const scores = await stream.scores();
     const orderAt = (step: number) => (step % 10 === 9 ? ['a', 'c', 'b'] : MEMBERS);
     const actual = lines(scores, ({ timestampMs }) => stepOf(timestampMs), 'series', 'position');
-    assert.deepEqual(
-      actual,
-      Array.from({ length: 30 }, (_, step) => orderAt(step).map((member) => `${step} ${member} ${step}`)).flat(),
-    );
+    const expected = Array.from({ length: 30 }, (_, step) =>
+      orderAt(step).map((member) => `${step} ${member} ${step}`),
+    ).flat();
+    assert.deepEqual(actual, expected);
     assert.ok(scores.every(({ restarted }) => !restarted));
     await last.stop();
   });

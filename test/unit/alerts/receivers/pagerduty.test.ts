@@ -76,10 +76,8 @@ test('an incident has one key in all of its messages, the severity of its worst 
   const bodies = duty.posts.map(({ body }) => JSON.parse(body));
   for (const body of bodies) checkDocumented(body);
   const acts = bodies.map(({ event_action, dedup_key }) => [event_action, dedup_key]);
-  assert.deepEqual(
-    acts,
-    ['trigger', 'trigger', 'resolve'].map((action) => [action, `incident-${notified.incidentId}`]),
-  );
+  const expected = ['trigger', 'trigger', 'resolve'].map((action) => [action, `incident-${notified.incidentId}`]);
+  assert.deepEqual(acts, expected);
   const { severity, source, component, custom_details: details } = bodies[0].payload;
   assert.deepEqual([severity, source, component, details.events], ['critical', 'db-1', 'cpu', 40]);
   assert.deepEqual(details.may_have_begun_in, [

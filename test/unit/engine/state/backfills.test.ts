@@ -106,10 +106,8 @@ test('records that wait as their detector is removed become dead letters', async
   const first = await waitingFleet();
   append(first, [61], ['other']);
   const run = await resumed(first, { detectors: [other] });
-  assert.deepEqual(
-    run.letters('series'),
-    FLEET.map((id) => `series-unknown ${id}`),
-  );
+  const expected = FLEET.map((id) => `series-unknown ${id}`);
+  assert.deepEqual(run.letters('series'), expected);
   assert.equal((await resumed(first, { detectors: [other] })).deadLetters().length, FLEET.length);
 });
 

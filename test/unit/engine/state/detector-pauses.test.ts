@@ -74,10 +74,8 @@ test('a detector whose series all stop while others continue is one event, with 
 test('where only some stop, each has a silence of its own', async () => {
   const stops = ['web-3', 'web-7', 'db-1'];
   const run = await scored((series, step) => !stops.includes(series) || step < 20 || step >= 40);
-  assert.deepEqual(
-    lines(silences(run), 'type', 'series', 'seriesCount').sort(),
-    stops.flatMap((series) => [`closed ${series} null`, `opened ${series} null`]).sort(),
-  );
+  const expected = stops.flatMap((series) => [`closed ${series} null`, `opened ${series} null`]).sort();
+  assert.deepEqual(lines(silences(run), 'type', 'series', 'seriesCount').sort(), expected);
   assert.equal(silentScores(run).length, 6);
 });
 

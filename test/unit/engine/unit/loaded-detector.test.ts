@@ -36,10 +36,8 @@ test('a series closes its first window where its id decides, in the stream and i
   for (const series of ['a', 'b', 'c']) {
     const phase = phaseOf(loadedOf(true), series);
     const ends = [phase, phase + 24, phase + 48, phase + 72].filter((end) => end > 0 && end < 84);
-    assert.deepEqual(
-      windowsOf(stream.scores, series),
-      ends.map((end) => `${Math.max(0, end - 24)}-${end}`),
-    );
+    const expected = ends.map((end) => `${Math.max(0, end - 24)}-${end}`);
+    assert.deepEqual(windowsOf(stream.scores, series), expected);
     assert.deepEqual(windowsOf(backtest.scores, series), windowsOf(stream.scores, series));
   }
 });

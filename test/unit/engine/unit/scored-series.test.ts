@@ -51,10 +51,8 @@ test('after a gap only forecasts are made that cover a value which arrived', asy
   const detectors = [detectorConfig({ settings: streamSettings({ context: 64, gapLimit: 64 }) })];
   const run = await scoreAll([...steps(0, 30), ...steps(70, 74)], { detectors, forecaster });
   const actual = run.scores().map(({ forecast }) => forecast !== null);
-  assert.deepEqual(
-    actual,
-    [...Array(34).keys()].map((i) => i >= 16),
-  );
+  const expected = [...Array(34).keys()].map((i) => i >= 16);
+  assert.deepEqual(actual, expected);
   assert.equal(forecaster.batches.flatMap(({ rows }) => Array(rows).fill(0)).length, 6);
 });
 

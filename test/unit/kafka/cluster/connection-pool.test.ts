@@ -64,10 +64,8 @@ test('requests at the same time have a connection each; beyond eight they wait, 
     await settled();
   }
   await Promise.all(all);
-  assert.deepEqual(
-    done,
-    [...done].sort((a, b) => a - b),
-  );
+  const expected = [...done].sort((a, b) => a - b);
+  assert.deepEqual(done, expected);
   assert.equal(over(sent), 8);
 });
 

@@ -27,10 +27,8 @@ test('rounds keep every record in its partition and order, one batch a partition
           sent.set(places[at], [...(sent.get(places[at]) ?? []), ...records]);
         }
       }
-      assert.deepEqual(
-        sent,
-        Map.groupBy(outputs, ({ topic, partition }) => `${topic}/${partition}`),
-      );
+      const expected = Map.groupBy(outputs, ({ topic, partition }) => `${topic}/${partition}`);
+      assert.deepEqual(sent, expected);
     }),
   );
 });

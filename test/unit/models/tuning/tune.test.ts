@@ -33,10 +33,8 @@ test('a loss that falls below three fifths gives the coefficient 1, and every st
   assert.ok(theta[0] > 0.8);
   assert.equal(validation!.before, 1);
   assert.ok(validation!.after < 0.6);
-  assert.deepEqual(
-    steps,
-    Array.from({ length: 10 }, (_, i) => i + 1),
-  );
+  const expected = Array.from({ length: 10 }, (_, i) => i + 1);
+  assert.deepEqual(steps, expected);
 });
 
 test('weights with a significantly larger loss are rolled back', async () => {

@@ -35,10 +35,8 @@ test('of many series evenly spaced ones are validated, each on its newest window
   const { validation } = planWindows(Array(64).fill(500), 24, 32);
   assert.equal(validation.length, 32);
   const actual = validation.map(({ series }) => series);
-  assert.deepEqual(
-    actual,
-    Array.from({ length: 32 }, (_, i) => 2 * i),
-  );
+  const expected = Array.from({ length: 32 }, (_, i) => 2 * i);
+  assert.deepEqual(actual, expected);
   assert.ok(validation.every(({ end }) => end === 500));
 });
 

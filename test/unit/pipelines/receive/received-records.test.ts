@@ -159,10 +159,8 @@ for (const [name, format] of Object.entries(RECORDED)) {
       const jobs = outcome.records.map(({ key, value }) => ({ id: String(key), ...JSON.parse(String(value)) }));
       const queues = jobs.flatMap(({ id, value }) => (id.startsWith('jobs_total{') ? [[id, value]] : []));
       const actual = queues.map(([id]) => /queue="(\d)"/.exec(id)?.[1]);
-      assert.deepEqual(
-        actual,
-        queues.map(([, value]) => String(value % 10)),
-      );
+      const expected = queues.map(([, value]) => String(value % 10));
+      assert.deepEqual(actual, expected);
       assert.equal(new Set(queues.map(([id]) => id)).size, 3);
     }
   });

@@ -45,10 +45,8 @@ test('halves are in order and have every sample, down to single ones', () => {
   const all = seriesOf([score(1), score(2), score(3)]);
   const leaves = (series: typeof all): typeof all => halvesOf(series)?.flatMap(leaves) ?? series;
   const actual = leaves(all).map(({ labels, samples }) => [labels[0][1], samples[0]?.[0], samples.length]);
-  assert.deepEqual(
-    actual,
-    all.flatMap(({ labels }) => [1, 2, 3].map((ms) => [labels[0][1], ms, 1])),
-  );
+  const expected = all.flatMap(({ labels }) => [1, 2, 3].map((ms) => [labels[0][1], ms, 1]));
+  assert.deepEqual(actual, expected);
   assert.equal(samplesIn(all), 12);
 });
 

@@ -19,10 +19,8 @@ test('pods, scopes and lists of the Python SDK distinguish series, what churns d
   const point = 'ports="[80,443]",zones="[\\"a\\",\\"b\\"]"';
   const of = (pod: string, scope: string) =>
     `hits{job="shop",k8s.pod.name="${pod}",otel_scope_name="${scope}",otel_scope_shard="${scope}",${point}}`;
-  assert.deepEqual(
-    [...ids].sort(),
-    ['shop-a', 'shop-b'].flatMap((pod) => ['cache', 'db'].map((scope) => of(pod, scope))),
-  );
+  const expected = ['shop-a', 'shop-b'].flatMap((pod) => ['cache', 'db'].map((scope) => of(pod, scope)));
+  assert.deepEqual([...ids].sort(), expected);
 });
 
 test('the chosen attributes are labels alone, and a full name chooses one that churns', () => {

@@ -95,10 +95,8 @@ for (const [law, view, scores, isShown, summary] of [
 ] as const) {
   test(law, () => {
     const lines = scores.map((score) => view.show(score));
-    assert.deepEqual(
-      lines,
-      scores.map((score, i) => (isShown[i] ? scoreLine(score) : null)),
-    );
+    const expected = scores.map((score, i) => (isShown[i] ? scoreLine(score) : null));
+    assert.deepEqual(lines, expected);
     assert.equal(view.summary(), summary);
     assert.equal(view.summary(), null);
   });

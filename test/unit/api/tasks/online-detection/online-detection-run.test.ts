@@ -56,10 +56,8 @@ test('each series of a request has the events of the series alone, with their ki
   for (const [i, values] of series.entries()) {
     const [{ events }] = await detectOnline({ ...request, series: [values] });
     assert.equal(events.at(-1)?.kind, 'dip');
-    assert.deepEqual(
-      together[i].events,
-      events.map((event) => ({ ...event, series: String(i) })),
-    );
+    const expected = events.map((event) => ({ ...event, series: String(i) }));
+    assert.deepEqual(together[i].events, expected);
   }
 });
 
@@ -74,10 +72,8 @@ test('series that are detected in several parts have the results and the events 
     const { events: found, ...numbers } = together[i];
     assert.deepEqual(numbers, alone);
     assert.ok(events.length > 0);
-    assert.deepEqual(
-      found,
-      events.map((event) => ({ ...event, series: String(i) })),
-    );
+    const expected = events.map((event) => ({ ...event, series: String(i) }));
+    assert.deepEqual(found, expected);
   }
 });
 

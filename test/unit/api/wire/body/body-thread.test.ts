@@ -30,10 +30,8 @@ const fits = text({
 test('the parser thread gives the results of the main thread, in order, for valid and invalid bodies', async () => {
   const bodies = [fits, text({ series: { y: ['x'], sizes: [0] } }), '{"series":', fits];
   const read = await Promise.all(bodies.map((body) => thread.read(Buffer.from(body), NAME)));
-  assert.deepEqual(
-    read,
-    bodies.map((body) => readWireBody(Buffer.from(body), bodyRules(NAME))),
-  );
+  const expected = bodies.map((body) => readWireBody(Buffer.from(body), bodyRules(NAME)));
+  assert.deepEqual(read, expected);
 });
 
 test('a parser thread that exits is noticed and replaced', async () => {

@@ -22,10 +22,8 @@ test('large bodies of one owner do not hold up the body of another', async () =>
   ]);
   assert.ok(done.indexOf('small body') < done.indexOf(`large ${LARGE.at(-1)} body`), done.join());
   const actual = done.filter((name) => name !== 'small body');
-  assert.deepEqual(
-    actual,
-    LARGE.map((number) => `large ${number} body`),
-  );
+  const expected = LARGE.map((number) => `large ${number} body`);
+  assert.deepEqual(actual, expected);
 });
 
 test('a body that cannot be read frees its thread', async () => {
