@@ -1,4 +1,4 @@
-import { contextOf, type SeriesParts } from './series-parts.ts';
+import type { SeriesParts } from './series-parts.ts';
 
 interface BurstOnset {
   readonly eventId: string;
@@ -16,8 +16,6 @@ export interface BurstLimit {
   readonly splits: readonly string[];
   /** Other dimensions of several values. */
   readonly others: readonly string[];
-  /** True if fewer series have a value of a dimension than share what the burst does: it explains them better. */
-  readonly isNarrower: (context: string) => boolean;
 }
 
 /** Least number of parts that must begin at once. Two of them may have causes of their own. */
@@ -59,15 +57,19 @@ export class Burst<T extends BurstOnset> {
   readonly place: BurstPlace;
   #onsets: T[] = [];
   #parts: readonly PartCounts[] | null = null;
+  #dimensions = '';
   #basis = '';
   #isUnusual = false;
+  /** Values that explain it, by their dimensions. */
+  #explained: ReadonlyMap<string, readonly string[]> = new Map();
 
   constructor(place: BurstPlace) {
     this.place = place;
   }
 
-  get isUnusual(): boolean {
-    return this.#isUnusual;
+  /** The first of those that are too many. */
+  get leader(): T | undefined {
+    return this.#isUnusual ? this.#onsets.find((onset) => this.isUnusual(onset)) : undefined;
   }
 
   get onsets(): readonly T[] {
@@ -84,21 +86,34 @@ export class Burst<T extends BurstOnset> {
     this.#parts = null;
   }
 
+  /** True if chance does not explain so many, and the onset is no chance next to them. */
+  isUnusual({ dimensions }: BurstOnset): boolean {
+    return (
+      this.#isUnusual && dimensions.every(({ name, value }) => this.#explained.get(name)?.includes(value) !== false)
+    );
+  }
+
   /**
-   * Decides whether its onsets are too many. More onsets never make them usual. Nothing of an earlier decision counts
-   * if the dimensions of the fleet, or the number needed, have changed since. Returns whether an earlier one counts.
+   * Decides which of its onsets are too many. More onsets never make one of them usual. Nothing of an earlier decision
+   * counts if the dimensions of the fleet, or the number needed, have changed since. Returns true if it still holds.
    */
   judge(limit: BurstLimit): boolean {
-    const { needed, neededBeyond, splits, others, isNarrower } = limit;
-    const basis = `${needed} ${neededBeyond} ${splits.join()} ${others.join()}`;
-    if (basis !== this.#basis) [this.#basis, this.#isUnusual, this.#parts] = [basis, false, null];
-    if (this.#isUnusual) return true;
-    if (this.#onsets.length < needed) return false;
+    const { needed, neededBeyond, splits, others } = limit;
+    if (this.#onsets.length < needed) {
+      this.#isUnusual = false;
+      return false;
+    }
+    const dimensions = `${splits.join()} ${others.join()}`;
+    if (dimensions !== this.#dimensions) this.#parts = null;
+    this.#dimensions = dimensions;
     this.#parts ??= this.#count(limit);
-    this.#isUnusual = this.#parts.every((parts) =>
-      parts.isSplit ? parts.areMany(neededBeyond) : parts.beyond(1) >= neededBeyond || !isNarrower(parts.largest),
-    );
-    return false;
+    this.#isUnusual = this.#parts.every((parts) => !parts.isSplit || parts.areMany(neededBeyond));
+    const explaining = this.#parts.flatMap((parts) => (parts.isSplit ? [] : parts.explaining(neededBeyond)));
+    this.#explained = new Map(explaining);
+    const basis = JSON.stringify([this.#isUnusual, explaining]);
+    const isSame = basis === this.#basis;
+    this.#basis = basis;
+    return isSame;
   }
 
   #count({ splits, others }: BurstLimit): readonly PartCounts[] {
@@ -123,11 +138,6 @@ class PartCounts {
     this.isSplit = isSplit;
   }
 
-  /** The value with the most onsets. */
-  get largest(): string {
-    return contextOf({ name: this.#name, value: this.#largest[0]?.value ?? '' });
-  }
-
   add({ series, dimensions }: BurstOnset): void {
     const value = this.#name === SERIES ? series : dimensions.find(({ name }) => name === this.#name)?.value;
     this.#total++;
@@ -140,13 +150,23 @@ class PartCounts {
       .slice(0, OWN_CAUSES);
   }
 
-  /** Onsets without those of the largest values. */
-  beyond(values: number): number {
-    return this.#largest.slice(0, values).reduce((rest, { count }) => rest - count, this.#total);
+  areMany(neededBeyond: number): boolean {
+    return this.#counts.size >= PARTS_MIN && this.#beyond(OWN_CAUSES) >= neededBeyond;
   }
 
-  areMany(neededBeyond: number): boolean {
-    return this.#counts.size >= PARTS_MIN && this.beyond(OWN_CAUSES) >= neededBeyond;
+  /** The largest values, if only chance is left without them. */
+  explaining(neededBeyond: number): readonly (readonly [string, readonly string[]])[] {
+    for (let values = 1; values <= this.#largest.length; values++) {
+      if (this.#beyond(values) >= neededBeyond) continue;
+      const explaining = this.#largest.slice(0, values).map(({ value }) => value);
+      return [[this.#name, explaining.sort()]];
+    }
+    return [];
+  }
+
+  /** Onsets without those of the largest values. */
+  #beyond(values: number): number {
+    return this.#largest.slice(0, values).reduce((rest, { count }) => rest - count, this.#total);
   }
 }
 

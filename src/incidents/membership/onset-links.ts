@@ -149,12 +149,14 @@ export class OnsetLinks {
   #judge(burst: Burst<Onset>, added: Onset | null, link: (link: Link) => void): void {
     if (burst.onsets.length < PARTS_MIN) return;
     const limit = this.#limitOf(burst.place);
-    const wasUnusual = limit !== null && burst.judge(limit);
-    if (!burst.isUnusual) return;
+    if (limit === null) return;
+    const isSame = burst.judge(limit);
+    const { leader } = burst;
+    if (leader === undefined) return;
     const { context } = burst.place;
-    const [leader] = burst.onsets;
     const linking = { context, rates: this.#past.ratesAt(leader.atMs), link };
-    for (const onset of wasUnusual && added !== null ? [added] : burst.onsets) {
+    for (const onset of isSame && added !== null ? [added] : burst.onsets) {
+      if (!burst.isUnusual(onset)) continue;
       if (onset !== leader) link({ one: leader.eventId, other: onset.eventId, kind: 'simultaneous' });
       this.#linkFollowers(this.#listOf(context, 0), onset, linking);
     }
@@ -166,18 +168,16 @@ export class OnsetLinks {
     const { isKnown, perMs, usualPerMs, nesting } = rates;
     const fleet = this.#fleet();
     if (!isKnown && fleet === null) return null;
-    const share = (each: string) => (isKnown || fleet === null ? shareOf(each, rates) : fleet.shareOf(each));
-    const own = context === FLEET ? 1 : share(context);
     const needed = (bits?: number) => {
       if (isKnown || fleet === null)
-        return improbableCount(own * Math.max(perMs * windowMs, usualPerMs * withinMs), bits);
-      return improbableCountOfTarget(fleet.falsePerMs * own * windowMs, bits);
+        return improbableCount(shareOf(context, rates) * Math.max(perMs * windowMs, usualPerMs * withinMs), bits);
+      const share = context === FLEET ? 1 : fleet.shareOf(context);
+      return improbableCountOfTarget(fleet.falsePerMs * share * windowMs, bits);
     };
     return {
       needed: Math.max(PARTS_MIN, needed()),
       neededBeyond: needed(BITS_BEYOND),
       ...nesting.dividing(context),
-      isNarrower: (each) => share(each) < own,
     };
   }
 
@@ -196,9 +196,11 @@ export class OnsetLinks {
   /** Links onsets shortly after a simultaneous beginning, unless so many come by chance. */
   #linkToLeader(onset: Onset, { context, rates, link }: Linking): void {
     for (const burst of this.#bursts.before(onset, context, beginningMs(onset.stepMs))) {
-      const leader =
-        burst.isUnusual && burst.onsets.find((each) => isBefore(each, onset) && follows(onset, each, rates));
-      if (!leader) continue;
+      if (burst.leader === undefined) continue;
+      const leader = burst.onsets.find(
+        (each) => burst.isUnusual(each) && isBefore(each, onset) && follows(onset, each, rates),
+      );
+      if (leader === undefined) continue;
       link({ one: leader.eventId, other: onset.eventId, kind: 'simultaneous' });
       return;
     }
@@ -208,7 +210,7 @@ export class OnsetLinks {
   #linkFollowers(list: readonly Onset[], leader: Onset, { context, rates, link }: Linking): void {
     for (let i = lowerBound(list, leader) + 1; i < list.length && follows(list[i], leader, rates); i++) {
       link({ one: leader.eventId, other: list[i].eventId, kind: 'simultaneous' });
-      if (this.#bursts.before(list[i], context, 0).some(({ isUnusual }) => isUnusual)) return;
+      if (this.#bursts.before(list[i], context, 0).some((burst) => burst.isUnusual(list[i]))) return;
     }
   }
 }

@@ -84,8 +84,7 @@ function labelDimension(label: string, value: string): SeriesDimension {
   return { name: label, value: `${label}=${value}` };
 }
 
-/** Key of a value of a dimension. */
-export function contextOf({ name, value }: SeriesDimension): string {
+function contextOf({ name, value }: SeriesDimension): string {
   return `${name}\u0000${value}`;
 }
 

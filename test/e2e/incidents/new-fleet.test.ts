@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scoresPerMs } from '../../../src/app/processes/incidents/fleet-size.ts';
+import { measureFleet } from '../../../src/app/processes/incidents/fleet-size.ts';
 import type { StreamLog } from '../../../src/engine/log/log.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import type { Incident } from '../../../src/records/incident.ts';
@@ -11,6 +11,7 @@ import { startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { endedIncidents } from '../../fixture/incidents/kept-incidents.ts';
 import { committedRecords, freshLog, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { seededRandom } from '../../fixture/seeded-random.ts';
 import { until } from '../../fixture/until.ts';
 
 /** Long before the clock of the broker, which transactions are marked with. */
@@ -47,11 +48,15 @@ for (const size of [
 ]) {
   kafkaTest(`the size of a fleet of ${size.series} series is that of its newest steps`, async (t) => {
     const { connection, log, topics } = await freshLog(t, { partitions: PARTITIONS });
-    assert.equal(await scoresPerMs(connection, topics.scores, SPAN_MS), null);
+    assert.equal(await measureFleet(connection, topics.scores, SPAN_MS), null);
     await writeScores(log, topics.scores, size);
-    const measured = (await scoresPerMs(connection, topics.scores, SPAN_MS))! * SPAN_MS;
-    const expected = 3 * size.series;
+    const fleet = (await measureFleet(connection, topics.scores, SPAN_MS))!;
+    const [measured, expected] = [fleet.perMs * SPAN_MS, 3 * size.series];
     assert.ok(Math.abs(measured - expected) <= expected / 8, `${measured} instead of ${expected}`);
+    const sample = await fleet.sample(seededRandom(1));
+    assert.ok(sample.length >= Math.min(expected, 490), `${sample.length} are sampled`);
+    const lower = sample.filter((id) => Number(/\d+/.exec(id)![0]) < size.series / 2).length / sample.length;
+    assert.ok(Math.abs(lower - 1 / 2) < 0.1, `${lower} of the sample are of the lower half`);
   });
 }
 

@@ -12,12 +12,27 @@ const READ_AT_ONCE = 16;
 /** Beyond those that are counted, so large a part of a number may be wrong. */
 const INACCURACY = 1 / 16;
 
+/** Scores of the newest time whose series are read, by chance. */
+const SAMPLED = 500;
+const READ_SIDE_BY_SIDE = 16;
+
+interface MeasuredFleet {
+  /** Scores in a millisecond of the newest time. */
+  readonly perMs: number;
+  /** Reads ids of series as they come in that time, by chance, or all of them. */
+  readonly sample: (random: () => number) => Promise<readonly string[]>;
+}
+
 /**
- * Returns how many scores a fleet gets in a millisecond of its newest `spanMs`; null for an empty topic. The broker is
- * not asked for the offset of a time: markers of transactions have the time of its clock, which is far ahead of the
- * scores of a backlog, and it stops at the first one. Throws a ServiceError.
+ * Measures a fleet by the scores of its newest `spanMs`; null for an empty topic. The broker is not asked for the
+ * offset of a time: markers of transactions have the time of its clock, which is far ahead of the scores of a backlog,
+ * and it stops at the first one. Throws a ServiceError.
  */
-export async function scoresPerMs(connection: KafkaConnection, topic: string, spanMs: number): Promise<number | null> {
+export async function measureFleet(
+  connection: KafkaConnection,
+  topic: string,
+  spanMs: number,
+): Promise<MeasuredFleet | null> {
   const doing = `counting the scores of ${topic}`;
   const kept = (await asAdmin(connection, doing, (admin) => admin.fetchTopicOffsets(topic)))
     .map(({ partition, low, high }) => ({ partition, start: Number(low), offsets: Number(high) - Number(low) }))
@@ -32,8 +47,52 @@ export async function scoresPerMs(connection: KafkaConnection, topic: string, sp
     const counting = tails.map((tail, i) => countSince(tail, sinceMs, { cluster, topic, start: longest[i].start }));
     return Promise.all(counting);
   });
-  const share = sum(longest.map(({ offsets }) => offsets)) / sum(kept.map(({ offsets }) => offsets));
-  return sum(counts) / share / spanMs;
+  const read = sum(longest.map(({ offsets }) => offsets));
+  const newest = tails.flat().filter(({ timestampMs }) => timestampMs >= sinceMs);
+  const isWhole = longest.length === kept.length && newest.length === sum(counts);
+  return {
+    perMs: (sum(counts) * sum(kept.map(({ offsets }) => offsets))) / read / spanMs,
+    sample: async (random) => {
+      if (isWhole) return newest.flatMap(({ key }) => key?.toString() ?? []);
+      const ranges = kept.map(({ partition, start, offsets }): PartitionRange => {
+        return { topic, partition, from: start + offsets * (1 - sum(counts) / read), end: start + offsets };
+      });
+      return sampleKeys(connection, ranges, random);
+    },
+  };
+}
+
+/** Keys of records at offsets by chance, of all ranges alike. */
+async function sampleKeys(
+  connection: KafkaConnection,
+  ranges: readonly PartitionRange[],
+  random: () => number,
+): Promise<readonly string[]> {
+  const [{ topic }] = ranges;
+  const lengthOf = ({ from, end }: PartitionRange) => end - from;
+  const places = Array.from({ length: SAMPLED }, () => {
+    let at = random() * sum(ranges.map(lengthOf));
+    const range = ranges.find((each) => {
+      at -= lengthOf(each);
+      return at < 0;
+    });
+    return { ...(range ?? ranges[0]), from: Math.floor((range ?? ranges[0]).end + Math.min(at, -1)) };
+  });
+  return withCluster(connection, { topics: [topic], doing: `reading series of ${topic}` }, async (cluster) => {
+    const keys: string[] = [];
+    const readOn = async () => {
+      for (let place = places.pop(); place !== undefined; place = places.pop()) {
+        const found: string[] = [];
+        const range = { ...place, end: Math.min(place.end, place.from + READ_AT_ONCE), bytesMax: 1 };
+        await readPartition(cluster, range, (_, __, key) => {
+          if (key !== null) found.push(key.toString());
+        });
+        keys.push(...found.slice(0, 1));
+      }
+    };
+    await Promise.all(Array.from({ length: READ_SIDE_BY_SIDE }, readOn));
+    return keys;
+  });
 }
 
 /** Returns how many of the newest scores of a partition are as new as `sinceMs`. Their times almost ascend. */

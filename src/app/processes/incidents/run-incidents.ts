@@ -16,13 +16,15 @@ import { type SingletonService, startSingletonService } from '../../../singleton
 import { meanStepMs } from '../../../time/frequency.ts';
 import { loggedConnection } from '../logged-connection.ts';
 import { createKafkaSingletonLog, openEventsFirst } from '../singleton/kafka-singleton-log.ts';
-import { scoresPerMs } from './fleet-size.ts';
+import { measureFleet } from './fleet-size.ts';
 
 /** The step of a detector that the file does not name any more, and its target of one false alarm a week. */
 const STEP_MS_DEFAULT = 60_000;
 const ALARM_RATE_DEFAULT = 1 / 10_080;
 /** The size of the fleet is measured so often. */
 const MEASURE_MS = 60_000;
+/** Series of a fleet are sampled again if its size differs by more than this factor. */
+const SIMILAR_SIZE = 1.25;
 
 interface RunIncidentsOptions {
   readonly config: LoadedConfig & { readonly kafka: KafkaConfig };
@@ -92,16 +94,21 @@ export async function runIncidents(options: RunIncidentsOptions): Promise<Single
   };
 }
 
-/** Follows how many false events the target rates of the fleet allow; null while its size is not known. */
+/** Follows the size of the fleet and what its series share; null while it is not known. */
 async function followFleetSize({ config: { kafka, stream }, logger }: RunIncidentsOptions, stepMs: number) {
   const rates = stream.detectors.map(({ settings }) => settings.alarmRate ?? 0);
   const alarmRate = rates.length === 0 ? ALARM_RATE_DEFAULT : Math.max(...rates);
   const { scores } = stream.topics;
   let [fleet, failed] = [null as NewFleet | null, false];
+  let sampled = { perMs: 0, sample: [] as readonly string[] };
   const measure = async () => {
     try {
-      const perMs = await scoresPerMs({ config: kafka }, scores, beginningMs(stepMs));
-      fleet = perMs === null ? null : new NewFleet(perMs * alarmRate);
+      const measured = await measureFleet({ config: kafka }, scores, beginningMs(stepMs));
+      if (measured === null) return;
+      const { perMs } = measured;
+      const isSimilar = Math.abs(Math.log(perMs / sampled.perMs)) < Math.log(SIMILAR_SIZE);
+      if (!isSimilar) sampled = { perMs, sample: await measured.sample(Math.random) };
+      fleet = new NewFleet(perMs * alarmRate, sampled.sample);
       failed = false;
     } catch (error) {
       if (!failed) logger.warn({ err: error, topic: scores }, 'the size of the fleet is not known');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UPDATE_MS } from '../../../../src/incidents/incident-state.ts';
 import { NewFleet } from '../../../../src/incidents/membership/new-fleet.ts';
+import { labelContext } from '../../../../src/incidents/membership/series-parts.ts';
 import type { AnomalyEvent } from '../../../../src/records/anomaly-event.ts';
 import { endedIncidents, KeptIncidents, STEP_MS } from '../../../fixture/incidents/kept-incidents.ts';
 import { seededRandom } from '../../../fixture/seeded-random.ts';
@@ -144,6 +145,25 @@ test('two causes at once in two of thirty data centres stay two next to events b
   const moved = Array.from({ length: 3_000 }, (_, i) => opened(labelled((i % 2) * 20_000 + i), START));
   const [one, other, next] = sizes(series, [...moved, ...chance(series, 9)]);
   assert.ok(one <= 1_510 && other >= 1_500 && next <= 3, `${one}, ${other}, ${next}`);
+});
+
+test('a rack of 40 of a million new series is one incident if a sample shows how few share it', () => {
+  const series = 1_000_000;
+  const random = seededRandom(5);
+  const sample = Array.from({ length: 500 }, () => labelled(Math.floor(random() * series), 40));
+  const fleet = new NewFleet(falsePerMs(series), sample);
+  const incidents = new KeptIncidents(undefined, () => fleet);
+  const moved = Array.from({ length: 40 }, (_, i) => opened(labelled(1_000 + i, 40), START));
+  for (const event of [...chance(series, 9), ...moved]) incidents.ingest(event, START);
+  const others = incidents.state.events - moved.length;
+  assert.equal(incidents.state.open, others + 1);
+});
+
+test('labels that ids hide are no smaller share of a fleet for that', () => {
+  const fleet = new NewFleet(1, ['a{host="h1"}', 'a{host="h2"}', 'b{dc="x",host="h2"}', 'c{host="h3"}']);
+  assert.equal(fleet.shareOf(labelContext('host', 'h1')), 3 / 4);
+  assert.equal(fleet.shareOf(labelContext('dc', 'x')), 1);
+  assert.equal(fleet.shareOf(labelContext('team', 'shop')), 1);
 });
 
 test('events at once are one incident also if the size of the fleet is known only later', () => {
