@@ -1,4 +1,4 @@
-import type { RunForecasts } from './inference-thread.ts';
+import type { RunForecasts, RunRequest } from './inference-thread.ts';
 import { type ModelManifest, ROWS_UNIT } from './manifest.ts';
 
 /** An input or output of a graph, as described by the runtime. */
@@ -37,12 +37,7 @@ function namesOf(ports: readonly GraphPort[]): string {
 }
 
 /** Input of a test run: contexts of one length, forecast with every quantile. */
-export interface TestRun {
-  readonly rows: number;
-  readonly contextLength: number;
-  readonly horizon: number;
-  readonly values: Float32Array<ArrayBuffer>;
-}
+export type TestRun = Pick<RunRequest, 'rows' | 'contextLength' | 'horizon' | 'values'>;
 
 /** A series as a function of the position before the cutoff. */
 type TestSeries = readonly [name: string, valueAt: (position: number) => number];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ForecastBatch, QuantileForecaster } from '../forecasting/forecaster.ts';
+import type { ForecastSums } from '../ops/metrics.ts';
 import { ServiceError } from '../ops/service-error.ts';
 import type { Model } from './catalog.ts';
 import type { InferenceThread, RunRequest } from './inference-thread.ts';
@@ -28,15 +29,8 @@ interface ModelForecaster extends QuantileForecaster {
   readonly model: Model;
 }
 
-/** Sums since the start; `rowsWaiting` is current. */
-export interface ForecasterStats {
+export interface ForecasterStats extends ForecastSums {
   readonly threads: number;
-  readonly rowsWaiting: number;
-  readonly runs: number;
-  readonly forecasts: number;
-  /** Wall-clock time of the runs, and processor time of the threads that make them; sums over threads. */
-  readonly runMs: number;
-  readonly cpuMs: number;
 }
 
 interface Submission {

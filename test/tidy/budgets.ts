@@ -4,12 +4,12 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_700, test: 75_350, words: 49_760 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_650, test: 75_350, words: 49_760 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_840,
-  api: 13_890,
+  api: 13_870,
   app: 6_100,
   checkpoint: 2_490,
   codecs: 4_960,
@@ -23,7 +23,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   incidents: 2_110,
   kafka: 6_450,
   main: 210,
-  models: 3_010,
+  models: 3_000,
   ops: 480,
   pipelines: 1_190,
   records: 2_500,
@@ -31,7 +31,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   singleton: 310,
   store: 2_890,
   time: 1_090,
-  tools: 3_310,
+  tools: 3_300,
 };
 
 const ROOMS_MAX = 24;

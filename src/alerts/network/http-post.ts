@@ -9,7 +9,7 @@ const CUT_WORD = /[\p{L}\p{N}\p{M}%\\&#;+=._~\ufffd-]*$/u;
 const SOCKETS_MAX = 8;
 const RETRY_AFTER_MS_MAX = 3_600_000;
 
-interface PostRequest {
+export interface PostRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

@@ -1,5 +1,6 @@
 import type { Notification } from '../message/notification.ts';
-import { type HttpPoster, isAcceptance, type PostAnswer } from '../network/http-post.ts';
+import type { HttpPoster, PostAnswer, PostRequest } from '../network/http-post.ts';
+import { isAcceptance } from '../network/http-post.ts';
 
 export type DeliveryOutcome =
   | { readonly kind: 'accepted' }
@@ -35,13 +36,8 @@ export const ACCEPTED: DeliveryOutcome = { kind: 'accepted' };
 /** Statuses other than 5xx after which a repetition may help: time-out, too early, too many requests. */
 const PASSING = new Set([408, 425, 429]);
 
-interface JsonPost {
+interface JsonPost extends Omit<PostRequest, 'headers'>, Partial<Pick<PostRequest, 'headers'>> {
   readonly poster: HttpPoster;
-  readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
 }
 
 /** Posts JSON, and classifies the answer. Only 2xx is an acceptance. */

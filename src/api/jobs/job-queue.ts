@@ -21,22 +21,17 @@ import { admit } from '../accounts/metering.ts';
 import type { TokenCount } from '../accounts/token-count.ts';
 import { HttpProblem, otherRequest } from '../wire/problem.ts';
 import { JOB_ID_PREFIXES, type JobName } from '../wire/task-names.ts';
-import type { JobExecutor } from './job.ts';
 import { JOB_LIMITS, type JobLimits } from './job-limits.ts';
-import { type JobObserver, JobRunner } from './job-runner.ts';
+import type { RunnerParts } from './job-runner.ts';
+import { JobRunner } from './job-runner.ts';
 
 /** `Retry-After` of a full queue, in seconds. Public clients retry six times. */
 const RETRY_AFTER_S = 10;
 /** The format of job ids. Other ids are not looked up. */
 const JOB_ID = /^[a-z]{2}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-interface JobQueueParts {
-  readonly database: Database;
-  readonly executor: JobExecutor<JobName>;
-  readonly nowMs: () => number;
-  readonly logger: Logger;
+interface JobQueueParts extends Omit<RunnerParts, 'holder' | 'limits'> {
   readonly limits?: Partial<JobLimits>;
-  readonly observe?: JobObserver;
 }
 
 interface JobRequest {

@@ -19,7 +19,7 @@ import type { JobName } from '../wire/task-names.ts';
 import { INTERNAL_ERROR, type JobExecutor, type JobOutcome, type JobRun } from './job.ts';
 import type { JobLimits } from './job-limits.ts';
 
-interface RunnerParts {
+export interface RunnerParts {
   readonly database: Database;
   readonly executor: JobExecutor<JobName>;
   readonly limits: JobLimits;

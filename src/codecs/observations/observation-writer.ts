@@ -5,7 +5,7 @@ import { compileMapping, type FutureLimitOf, type GroupSourceOf } from './mappin
 import { START_PATH, TEMPORALITY_PATH } from './read-extras.ts';
 import { parseRecordPath } from './record-path.ts';
 
-interface WritableObservation {
+export interface WritableObservation {
   readonly series: string;
   /** null if each series is scored alone. */
   readonly group: string | null;

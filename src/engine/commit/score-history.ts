@@ -1,5 +1,5 @@
+import type { WritableObservation } from '../../codecs/observations/observation-writer.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
-import type { PointExtras } from '../../records/point-extras.ts';
 import type { ScoreRecord } from '../../records/score-record.ts';
 import { groupIdOf } from '../../records/series/series-identity.ts';
 import { PartitionState } from '../state/partition-state.ts';
@@ -7,12 +7,7 @@ import { extrasFor, type LoadedDetector, matchDetectors } from '../unit/loaded-d
 import { NO_STATE, type ScoreOutputs, type ScoreSink } from '../unit/score-sink.ts';
 import { type Tally, TallyCounts } from './tally.ts';
 
-export interface PastObservation {
-  readonly series: string;
-  readonly timestampMs: number;
-  readonly value: number;
-  readonly extras?: PointExtras | undefined;
-}
+export type PastObservation = Omit<WritableObservation, 'group'>;
 
 interface HistoryOptions {
   /** Name of the history, for the scores' `input`. */

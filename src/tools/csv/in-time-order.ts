@@ -55,7 +55,8 @@ export async function* inTimeOrder(
   if (held === null) return;
   onRead?.(held.length);
   if (unsortedLine !== null) {
-    yield { kind: 'sorted', line: unsortedLine };
+    const fact = `line ${unsortedLine} is the first that is older than one before it`;
+    yield { kind: 'remark', text: `The rows are sorted by time: ${fact}` };
     held.sort((a, b) => a.timestampMs - b.timestampMs || a.line - b.line);
   }
   // `yield*` awaits each of them once more.

@@ -48,7 +48,7 @@ async function* readRows(source: AsyncIterable<Buffer | string>, reading: CsvRea
     }
     if (row.kind === 'separator') {
       marks = new DecimalMarks(row.separator);
-      yield row;
+      yield { kind: 'remark', text: `The columns are separated by ${SEPARATORS[row.separator]}` };
       continue;
     }
     if (columns === null) {
@@ -67,14 +67,19 @@ async function* readRows(source: AsyncIterable<Buffer | string>, reading: CsvRea
         yield { kind: 'refused', line: row.line, reason: noTime(written) };
         continue;
       }
-      yield { kind: 'time-unit', unit, detected: reading.timeUnit === undefined };
+      if (reading.timeUnit === undefined && unit !== 'iso') {
+        yield { kind: 'remark', text: `The numbers in the time column are read as ${unit} (--time-unit)` };
+      }
       const { onlySeries, timeZone, timeFormat } = reading;
       const iso = timeFormat?.(written ?? '') ?? written;
-      if (timeZone === undefined && unit === 'iso' && isZoneless(iso)) yield { kind: 'no-time-zone' };
+      if (timeZone === undefined && unit === 'iso' && isZoneless(iso)) {
+        yield { kind: 'remark', text: 'Times without a zone are read as UTC (--time-zone)' };
+      }
       observationOf = rowReader(columns, { onlySeries, timeUnit: unit, timeZone: timeZone ?? null, timeFormat, marks });
     }
     const item = observationOf(row);
-    if (marks.popComma()) yield { kind: 'decimal-comma', line: row.line };
+    if (marks.popComma())
+      yield { kind: 'remark', text: 'Numbers are read with a decimal comma: 1,5 is one and a half' };
     yield item;
   }
   if (columns === null)
@@ -235,21 +240,8 @@ export function pullObservations(items: AsyncIterable<CsvItem>, report: (line: s
         case 'refused':
           pull.refusals.add(item.line, item.reason);
           break;
-        case 'separator':
-          report(`The columns are separated by ${SEPARATORS[item.separator]}`);
-          break;
-        case 'decimal-comma':
-          report('Numbers are read with a decimal comma: 1,5 is one and a half');
-          break;
-        case 'time-unit':
-          if (item.detected && item.unit !== 'iso')
-            report(`The numbers in the time column are read as ${item.unit} (--time-unit)`);
-          break;
-        case 'no-time-zone':
-          report('Times without a zone are read as UTC (--time-zone)');
-          break;
-        case 'sorted':
-          report(`The rows are sorted by time: line ${item.line} is the first that is older than one before it`);
+        case 'remark':
+          report(item.text);
           break;
         case 'no-columns':
         case 'no-observations':

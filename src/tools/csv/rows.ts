@@ -18,7 +18,7 @@ export interface BrokenCsv {
 const RECORD_BYTES_MAX = 1024 * 1024;
 
 /** Once, before the first row, where it is no comma. */
-export interface FoundSeparator {
+interface FoundSeparator {
   readonly kind: 'separator';
   readonly separator: Separator;
 }

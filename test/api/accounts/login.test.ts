@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LoginResult } from '../../../src/api/accounts/sign-in/identity-provider.ts';
-import { LOGIN_MS_MAX } from '../../../src/api/http/routes/access/login-routes.ts';
+import { LOGIN_MS_MAX } from '../../../src/api/http/routes/access/console-routes.ts';
 import { consoleFiles } from '../../../src/console/page-files.ts';
 import { AUTHORIZED, startApp } from '../../fixture/http/http-service.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Check } from 'typebox/value';
 import { frequencyProfile } from '../../../src/api/models/frequency-profile.ts';
-import { requestedProfile } from '../../../src/api/tasks/online-detection/detection-profile.ts';
+import { requestedProfile } from '../../../src/api/tasks/online-detection/online-detection-question.ts';
 import { BodyProblems } from '../../../src/api/wire/problem.ts';
 import { CrossValidationAnswer, ForecastAnswer } from '../../../src/api/wire/schema/tasks/forecast-schema.ts';
 import {

@@ -28,7 +28,10 @@ test('a file that is newest first is sorted, and the first line out of order is 
     ['b', 20],
     ['a', 10],
   ]);
-  assert.deepEqual(items[0], { kind: 'sorted', line: 4 });
+  assert.deepEqual(items[0], {
+    kind: 'remark',
+    text: 'The rows are sorted by time: line 4 is the first that is older than one before it',
+  });
   assert.deepEqual(linesOf(items), [6, 4, 5, 2, 3]);
 });
 
