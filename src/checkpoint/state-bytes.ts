@@ -11,7 +11,8 @@ import { NUMBER_BYTES_MAX, NUMBER_TAGS, putNumber } from './number-bytes.ts';
  *   6  residuals of closed windows as bfloat16; changes without what is fixed in a window, or in a slot of the
  *      seasonal profile, or follows from one row; groups: seasonal profiles of members that left
  *   7  the seasonal profile of whole days
- *   8  what 0.3.0 writes; a phase of windows follows positions that are written as -1 - positions
+ *   8  what 0.3.0 writes; a phase of windows follows positions that are written as -1 - positions. Later versions
+ *      mark seasonal profiles whose level may have changed, which 0.3.0 refuses
  */
 export const STATE_FORMAT = 8;
 /** Open states of earlier formats start over. 0.2.0 may have left some of them, of series that sent nothing since. */

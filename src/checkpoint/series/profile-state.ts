@@ -18,14 +18,17 @@ const ROWS_FORMAT = 6;
 const DAYS_FORMAT = 7;
 const FLOATS_BEFORE_DAYS = PROFILE_FLOATS.at.todaySlots;
 const ALL_DOUBLES = [...Array(PROFILE_DOUBLES.count).keys()];
-const ALL_FLOATS = [...Array(PROFILE_FLOATS.count).keys()];
+const { closed: CLOSED, closedSlot: CLOSED_SLOT, factor: FACTOR, factorSlots: FACTOR_SLOTS } = PROFILE_FLOATS.at;
+/** A factor of the level, and its slots, precede the other numbers, where there is one. */
+const ALL_FLOATS = [...Array(FACTOR).keys()];
+const FACTOR_FLOATS = [FACTOR, FACTOR_SLOTS];
+/** Added to the slots of a day where a factor follows. */
+const FACTOR_MARK = 0x80;
 
 /** Parts of the seasonal profile in a change: numbers of rows, all of them with the slot that closed, or everything. */
 const ROWS = 0;
 const ONE_SLOT = 1;
 const EVERYTHING = CLOSED_MORE;
-
-const { closed: CLOSED, closedSlot: CLOSED_SLOT } = PROFILE_FLOATS.at;
 
 export function profileBytesMax({ profile, halves }: Pick<SeriesLayout, 'profile' | 'halves'>): number {
   return profile === null ? 1 : 1 + 9 * (PROFILE_DOUBLES.count + PROFILE_FLOATS.count) + 2 * halves;
@@ -33,23 +36,22 @@ export function profileBytesMax({ profile, halves }: Pick<SeriesLayout, 'profile
 
 /** Writes the seasonal profile whole: slots of a day, 0 if there is none, then its numbers and its slots. */
 export function writeProfile(writer: StateWriter, state: ProfileState | null): void {
-  writer.u8(state?.layout.daySlots ?? 0);
+  writeHead(writer, state);
   if (state === null) return;
   writeNumbers(writer, state);
   writeSlots(writer, state);
 }
 
 export function readProfile(reader: StateReader, state: ProfileState | null): void {
-  const daySlots = reader.u8();
+  const { daySlots, kept } = readHead(reader, state);
   if (daySlots === 0) return;
-  const kept = state?.layout.daySlots === daySlots ? state : null;
   readNumbers(reader, kept);
   readSlots(reader, kept, slotPlaces(daySlots).count);
 }
 
 /** Writes what changed in the seasonal profile since it was last written. */
 export function writeProfileChange(writer: StateWriter, state: ProfileState | null): void {
-  writer.u8(state?.layout.daySlots ?? 0);
+  writeHead(writer, state);
   if (state === null) return;
   const closed = state.floats[state.floatStart + CLOSED];
   writer.u8(closed);
@@ -64,9 +66,8 @@ export function writeProfileChange(writer: StateWriter, state: ProfileState | nu
 }
 
 export function readProfileChange(reader: StateReader, state: ProfileState | null): void {
-  const daySlots = reader.u8();
+  const { daySlots, kept } = readHead(reader, state);
   if (daySlots === 0) return;
-  const kept = state?.layout.daySlots === daySlots ? state : null;
   const closed = reader.u8();
   if (closed === ROWS && reader.format >= ROWS_FORMAT) {
     readNumbers(reader, kept, ROW_DOUBLES, ROW_FLOATS);
@@ -79,6 +80,22 @@ export function readProfileChange(reader: StateReader, state: ProfileState | nul
     const half = reader.f16();
     if (kept !== null) kept.halves[kept.halfStart + at] = half;
   }
+}
+
+function writeHead(writer: StateWriter, state: ProfileState | null): void {
+  const hasFactor = state !== null && state.floats[state.floatStart + FACTOR_SLOTS] > 0;
+  writer.u8((state?.layout.daySlots ?? 0) | (hasFactor ? FACTOR_MARK : 0));
+  if (hasFactor) writer.numbers(state.floats, state.floatStart, FACTOR_FLOATS);
+}
+
+/** Returns the slots of a day, and the state where it has as many. */
+function readHead(reader: StateReader, state: ProfileState | null): { daySlots: number; kept: ProfileState | null } {
+  const head = reader.u8();
+  const daySlots = head & ~FACTOR_MARK;
+  const kept = daySlots > 0 && state?.layout.daySlots === daySlots ? state : null;
+  kept?.floats.fill(0, kept.floatStart + FACTOR, kept.floatStart + PROFILE_FLOATS.count);
+  if (head !== daySlots) readNumbers(reader, kept, [], FACTOR_FLOATS);
+  return { daySlots, kept };
 }
 
 /** From then on changes count from here. */

@@ -63,6 +63,9 @@ export const PROFILE_FLOATS = layout({
   /** Mean square error of whole days as a share of what was expected, and days of it. */
   daySquare: 1,
   days: 1,
+  /** A factor of all values that may be their new level, and slots that showed it (level-factor.ts); 0 for none. */
+  factor: 1,
+  factorSlots: 1,
 });
 
 /** Those that change with every value; the others change as a slot closes, and with the first value. */

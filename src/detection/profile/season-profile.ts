@@ -1,4 +1,5 @@
 import { offsetAt } from '../../time/local-calendar.ts';
+import { trackLevel } from './level-factor.ts';
 import { CLOSED_MORE, PROFILE_DOUBLES, PROFILE_FLOATS, type ProfileState } from './profile-layout.ts';
 import {
   atypicalSquare,
@@ -88,9 +89,12 @@ function closeSlot(state: ProfileState): void {
 /** @param mean of the values of the slot, as a distance from the origin */
 function learnLevel(state: ProfileState, mean: number): void {
   const { layout, doubles, doubleStart: d, floats, floatStart: f, halves, halfStart } = state;
-  const shown = fitUnit(state, mean);
+  const seen = fitUnit(state, mean);
   const candidate = bestCandidate(state);
-  if (candidate !== MEAN) addToDay(state, candidate, shown);
+  // The first day at a level is unusual, and those behind it are not.
+  const isSecondDay = floats[f + F.factorSlots] >= layout.daySlots;
+  const shown = trackLevel(state, candidate, seen, (each) => isExpected(state, candidate, each));
+  if (candidate !== MEAN) addToDay(state, candidate, isSecondDay ? shown : seen);
   const slot = doubles[d + SLOT];
   const slots = ++floats[f + F.slots];
   const dayAt = halfStart + layout.places.day + hourOf(layout, slot);

@@ -1,3 +1,4 @@
+import { factorOf } from './level-factor.ts';
 import { PROFILE_DOUBLES, PROFILE_FLOATS, type ProfileState } from './profile-layout.ts';
 import {
   atypicalSquare,
@@ -30,6 +31,8 @@ const USUAL = 2.5;
 const EXPLAINED = 5;
 const UNEXPLAINED_SHARE = 0.25;
 const Z_MAX = 8;
+/** A level explains a value within so many root mean square distances. */
+const NEARLY_USUAL = 4;
 const SHARE_MIN = 0.25;
 /** The mean square distance forgets with so much time. */
 const DISTANCE_MS = 14 * DAY_MS;
@@ -68,7 +71,8 @@ export function trackSeason(
   const before = doubles[d + SLOT];
   const place = enterSlot(state, timestampMs, value);
   const candidate = bestCandidate(state);
-  const shown = distanceOf(state, value);
+  const level = candidate === MEAN ? 1 : levelOf(state, candidate, { place, value });
+  const shown = distanceOf(state, value / level);
   const expected = candidate === MEAN ? Number.NaN : expectedDistance(state, candidate, { place, distance: shown });
   doubles[d + SUM] += value - doubles[d + ORIGIN];
   floats[f + F.rows]++;
@@ -102,14 +106,26 @@ export function trackSeason(
   return {
     unusual: variance > 0 ? Math.abs(recent) / Math.sqrt(variance) : 0,
     isUsual: deviations < USUAL,
-    distance: Math.abs(distance) * unit,
+    distance: Math.abs(distance) * unit * level,
     deviations,
-    expected: valueAt(state, expected),
-    deviation: Math.sqrt(meanSquare * share) * unit,
-    recentMean: valueAt(state, expected + recent),
+    expected: level * valueAt(state, expected),
+    deviation: Math.sqrt(meanSquare * share) * unit * level,
+    recentMean: level * valueAt(state, expected + recent),
     timestampMs,
     day: doubles[d + SLOT] === before ? null : dayVerdict(state, candidate, floor),
   };
+}
+
+/** The factor of the level that a value is compared at: that of the profile only if it explains the value better. */
+function levelOf(state: ProfileState, candidate: number, { place, value }: { place: number; value: number }): number {
+  const factor = factorOf(state);
+  if (factor === 1) return 1;
+  const [own, other] = [1, factor].map((level) => {
+    const distance = distanceOf(state, value / level);
+    return Math.abs(distance - expectedDistance(state, candidate, { place, distance }));
+  });
+  const isOwn = own <= other && own <= NEARLY_USUAL * Math.sqrt(state.floats[state.floatStart + F.distance]);
+  return isOwn ? 1 : factor;
 }
 
 /**

@@ -78,15 +78,36 @@ function closedAtWeekends(outage: boolean): OrdinaryCase {
   };
 }
 
+/** A business, quiet at night and on weekends. */
+function business(stepMs: number, lengthMs: number, factorAt: (ms: number) => number) {
+  return {
+    stepMs,
+    lengthMs,
+    valueAt(ms: number, normal: () => number) {
+      const open = Math.exp(-(((hourOf(ms) - 13) / 4) ** 4));
+      const usual = dayOf(ms) < 5 ? open : 0.15 * open;
+      return (40 + 200 * usual) * factorAt(ms) * (1 + 0.04 * normal());
+    },
+  };
+}
+
+/** A level that changes, and may return. */
+function levelOf(factor: number, stepMs: number, [fromMs, untilMs]: readonly [number, number]): OrdinaryCase {
+  const lengthMs = Math.min(untilMs, at(8, 0, 0)) + WEEK_MS;
+  const [spikeMs, isFound] = [at(7, 3, 13), untilMs > lengthMs];
+  const isSpike = within(spikeMs, isFound ? spikeMs + 2 * HOUR_MS : spikeMs);
+  return {
+    ...business(stepMs, lengthMs, (ms) => (within(fromMs, untilMs)(ms) ? factor : 1) * (isSpike(ms) ? 2 : 1)),
+    isRight(alarms) {
+      const [changes, returns] = [fromMs, untilMs].map((ms) => alarms.filter(within(ms, ms + DAY_MS)));
+      const others = alarms.filter((ms) => ms >= fromMs + DAY_MS && !within(untilMs, untilMs + DAY_MS)(ms));
+      return changes.length === 1 && returns.length <= 1 && others.length === Number(isFound) && others.every(isSpike);
+    },
+  };
+}
+
 const incident: OrdinaryCase = {
-  stepMs: 10 * MINUTE_MS,
-  lengthMs: 9 * WEEK_MS,
-  valueAt(ms, normal) {
-    const open = Math.exp(-(((hourOf(ms) - 13) / 4) ** 4));
-    const usual = dayOf(ms) < 5 ? open : 0.15 * open;
-    const factor = weekOf(ms) === 5 && (dayOf(ms) === 3 || dayOf(ms) === 4) ? 1.6 : 1;
-    return (40 + 200 * usual) * factor * (1 + 0.04 * normal());
-  },
+  ...business(10 * MINUTE_MS, 9 * WEEK_MS, (ms) => (within(at(5, 3, 0), at(5, 5, 0))(ms) ? 1.6 : 1)),
   isRight(alarms) {
     const late = alarms.filter((ms) => ms >= at(5, 3, 0));
     return late.length > 0 && late.every(within(at(5, 3, 0), at(5, 5, 2)));
@@ -210,6 +231,9 @@ const CASES: Readonly<Record<string, OrdinaryCase>> = {
   'a business by the day': daily(null),
   'a business by the day, with an outlier after four months': daily(120),
   'an incident of two days': incident,
+  'a level that doubles for good': levelOf(2, 10 * MINUTE_MS, [at(5, 1, 10), Number.POSITIVE_INFINITY]),
+  'a level that halves for good': levelOf(0.5, HOUR_MS, [at(5, 3, 9), Number.POSITIVE_INFINITY]),
+  'a week of sales': levelOf(2, HOUR_MS, [at(5, 0, 0), at(6, 0, 0)]),
   'a leak of five hours': leak,
   'a spike two days behind a glitch': glitch(200, 10 * MINUTE_MS),
   'a spike two days behind a large glitch': glitch(2_000, HOUR_MS),

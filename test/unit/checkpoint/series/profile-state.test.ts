@@ -120,3 +120,19 @@ test('a profile that is written and read in the middle of a low day continues to
     assert.deepEqual(restored, before);
   }
 });
+
+test('a profile whose level may have changed is restored with it, whole and by changes', () => {
+  const valueAt = (ms: number) => (200 + 100 * Math.sin((2 * Math.PI * ms) / 86_400_000)) * (1 + 0.01 * Math.sin(ms));
+  const [live, restored] = [fresh(), fresh()];
+  const factorSlots = new Set<number>();
+  for (let row = 0; row < 72 * 40; row++) {
+    const isAway = row >= 72 * 21 && row < 72 * 25;
+    trackSeason(live, row * STEP_MS, valueAt(row * STEP_MS) * (isAway ? 2 : 1), 0);
+    const [write, read] = row % 72 === 5 ? [writeProfile, readProfile] : [writeProfileChange, readProfileChange];
+    read(new StateReader(bytesOf((writer) => write(writer, live))), restored);
+    assert.deepEqual(restored, live, `row ${row}`);
+    factorSlots.add(live.floats[PROFILE_FLOATS.at.factorSlots]);
+  }
+  assert.ok(factorSlots.has(90));
+  assert.equal(live.floats[PROFILE_FLOATS.at.factorSlots], 0);
+});

@@ -339,3 +339,42 @@ test('what the profile explains of a blind forecast is usual, up to five deviati
   assert.equal(explainedByProfile(season, 30)?.isUsual, false);
   assert.equal(explainedByProfile({ ...season, deviations: 6 }, 100)?.isUsual, false);
 });
+
+/** The office at another level from one day to another. */
+const officeTimes = (factor: number, from: number, to: number) => (ms: number) => {
+  const day = (ms - START_MS) / DAY_MS;
+  return officeAt(ms) * (day >= from && day < to ? factor : 1);
+};
+/** Share of verdicts between 10 and 12 h that find a value usual. */
+function usualShare(verdicts: ReturnType<typeof feed>): number {
+  const open = verdicts.filter((_, i) => i % 96 >= 40 && i % 96 < 48);
+  return open.filter((each) => each?.isUsual).length / open.length;
+}
+
+for (const factor of [0.5, 1.5, 3]) {
+  test(`a level of ${factor} times is usual from the next day on, and after eight days the one before is not`, () => {
+    const state = fresh();
+    const valueAt = officeTimes(factor, 21, 99);
+    feed(state, { days: 21, valueAt });
+    assert.equal(usualShare(feed(state, { fromDay: 21, days: 1, valueAt })), 0);
+    assert.ok(usualShare(feed(keptProfile(state), { fromDay: 22, days: 3, valueAt })) > 0.9);
+    assert.ok(usualShare(feed(keptProfile(state), { fromDay: 22, days: 3 })) > 0.9, 'a return is no incident');
+    const more = officeTimes(4 * factor, 22, 99);
+    assert.equal(usualShare(feed(keptProfile(state), { fromDay: 22, days: 1, valueAt: more })), 0);
+    feed(state, { fromDay: 22, days: 13, valueAt });
+    const later = feed(keptProfile(state), { fromDay: 35, days: 1, valueAt });
+    assert.ok(usualShare(later) > 0.9);
+    assert.ok(Math.abs(expectedAt(later, 0, 12) / (1_005 * factor) - 1) < 0.05, `${expectedAt(later, 0, 12)}`);
+    assert.equal(usualShare(feed(state, { fromDay: 35, days: 1 })), 0, 'the level before is forgotten');
+  });
+}
+
+test('days at another level leave nothing behind', () => {
+  for (const days of [0.25, 1, 5]) {
+    const state = fresh();
+    feed(state, { days: 21 });
+    feed(state, { fromDay: 21, days: days + 7, valueAt: officeTimes(2, 21, 21 + days) });
+    assert.ok(usualShare(feed(keptProfile(state), { fromDay: 28, days: 7 })) > 0.9, `${days} days`);
+    assert.equal(usualShare(feed(state, { fromDay: 28, days: 1, valueAt: officeTimes(2, 0, 99) })), 0);
+  }
+});
