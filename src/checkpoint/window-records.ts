@@ -37,8 +37,8 @@ interface Chunk {
   length: number;
 }
 
-/** Takes a window of one series with its slot. The reader precedes its state, which ends at `end`. */
-type WindowSink = (slot: number, reader: StateReader, end: number) => void;
+/** Takes a window of one series. The reader precedes its state, which ends at `end`. */
+type WindowSink = (reader: StateReader, end: number) => void;
 
 /**
  * The newest closed window of each key. A changelog has millions of them, so ids are compared as bytes: a string and
@@ -73,18 +73,18 @@ export class WindowRecords {
     if (this.overflowed) this.release();
   }
 
-  /** Hands the windows of a series over, once. */
+  /** Hands the windows of a series over, once, by their slots. */
   take(id: string, sink: WindowSink): void {
     const { buffer, byteOffset, byteLength } = Buffer.from(id);
     const { places } = this.#seriesOf(new DataView(buffer), byteOffset, byteOffset + byteLength);
-    places.forEach((place, slot) => {
+    places.forEach((place) => {
       if (place === NO_PLACE) return;
       const chunk = this.#chunks[Math.floor(place / CHUNK_BYTES)];
       const start = (place % CHUNK_BYTES) + HEADER_BYTES;
       const format = chunk.bytes[start];
       if (chunk.reader.format !== format) chunk.reader = new StateReader(chunk.bytes, 0, format);
       chunk.reader.position = start + 1;
-      sink(slot, chunk.reader, start + chunk.bytes.readUInt32LE(start - HEADER_BYTES));
+      sink(chunk.reader, start + chunk.bytes.readUInt32LE(start - HEADER_BYTES));
     });
     places.length = 0;
   }

@@ -29,7 +29,7 @@ function seriesOf(one: Scorable | OutdatedState): readonly ChangelogSeries[] {
 /** Completes what continues an open state by its closed windows, while its memory is in the caches of the processor. */
 export function restoreWindowsOf(one: Scorable | OutdatedState, windows: WindowRecords): void {
   for (const series of seriesOf(one)) {
-    windows.take(series.key, (_slot, reader, end) => restoreWindow(series, reader, end));
+    windows.take(series.key, (reader, end) => restoreWindow(series, reader, end));
     if (!isOutdated(one)) series.detector.restored();
   }
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../ops/service-error.ts';
 import { decodeRecords, endOffset, type RecordSink } from '../batch/record-batch-decoder.ts';
-import type { RecordHeaders } from '../batch/records.ts';
+import type { InputRecord, RecordHeaders } from '../batch/records.ts';
 import { giveBackBatch } from '../batch/reused-bytes.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { isLeaderChange, leaderEpochOf, leaderOf, retryOnLeaderChange } from '../cluster/leader.ts';
@@ -137,12 +137,7 @@ export async function readPartition(
   }
 }
 
-export interface TopicRecord {
-  readonly partition: number;
-  readonly offset: number;
-  readonly timestampMs: number;
-  readonly key: Buffer | null;
-  readonly value: Buffer | null;
+export interface TopicRecord extends Pick<InputRecord, 'partition' | 'offset' | 'timestampMs' | 'key' | 'value'> {
   readonly headers: RecordHeaders;
 }
 
