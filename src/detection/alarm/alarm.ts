@@ -50,7 +50,7 @@ const RARE_EXPONENT = 0.38;
 const RARE_EXPONENT_GROUP = 0.55;
 /** The threshold on the statistic of the alarm is as much higher than that on S; rows of a group have a longer tail. */
 const TOGETHER_START = 1.4;
-const TOGETHER_START_GROUP = 2.6;
+const TOGETHER_START_GROUP = 2;
 /** Rows before count up to so many times the row itself. */
 const BEFORE_SHARE_MAX = 2;
 /** Half of what a row shows whose terms all equal their own scales. */
@@ -61,6 +61,13 @@ const STEP_MIN = 0.05;
 const STEP_FIRST = 0.5;
 /** An alarm at the threshold raises it by so many steps. */
 const RISE_STEPS = 1.4;
+/**
+ * An alarm exceeds the threshold by this share of its step. The threshold falls until a row exceeds it, so that a row
+ * just above it shows that it is too low.
+ */
+const MARGIN_SHARE = 0.5;
+/** The threshold falls faster by this factor, since rows that continue an episode raise it, too. */
+const FALL = 1.1;
 /** A row that continues an episode raises the threshold by this share of what the first row does. */
 const CONTINUED_SHARE = 1 / 3;
 /** The target rate is never higher, regardless of the frequency of the series. */
@@ -154,9 +161,9 @@ export interface AlarmTarget {
  *
  *   grade      S / (S + 14)
  *   severity   max(S', 0.9 x what was held) + 2 sqrt(energy)
- *   alarm      G above a threshold T that rises by 1.4 (T / G)^1.5 steps with every episode and falls by `rate` steps
- *              with every row; none where the unexplained share of G is not above T, or G not above what any step
- *              of the series shows, though T learns from it
+ *   alarm      G above T exp(step / 2). The logarithm of T rises by 1.4 (T / G)^1.5 steps with every episode above T,
+ *              and falls with every row by 1.1 steps times the rate of such episodes if alarms come at `rate`. No alarm
+ *              if the unexplained share of G is not above that, or G not above what any step of the series shows
  *   G          S + min(max(S of the two rows before), 2 S)
  *
  * So the threshold settles where episodes come at the target rate (stochastic approximation of a quantile, Robbins
@@ -182,6 +189,7 @@ export function judgeRow(
   state[start + ENERGY] = inSinglePrecision(energy);
   const targetRate = Math.min(rate, ALARM_RATE_MAX, EPISODES_PER_GAP_MAX / gap);
   const threshold = startOf(targetRate, isGroup) * Math.exp(state[start + THRESHOLD]);
+  const margin = MARGIN_SHARE * stepOf(state[start + EPISODES]);
   const isExceeded = together > threshold;
   if (isExceeded) {
     const begins = sinceExceeded > gap;
@@ -193,14 +201,19 @@ export function judgeRow(
     }
     state[start + SINCE_EXCEEDED] = 1;
   }
-  if (threshold > TYPICAL_TOGETHER) state[start + THRESHOLD] -= stepOf(state[start + EPISODES]) * targetRate;
+  if (threshold > TYPICAL_TOGETHER) {
+    // Rows above the threshold are as much more frequent than those that exceed it by the margin.
+    const exceedingRate = FALL * targetRate * Math.exp(margin / exponentOf(targetRate, isGroup));
+    state[start + THRESHOLD] -= stepOf(state[start + EPISODES]) * Math.min(exceedingRate, EPISODES_PER_GAP_MAX / gap);
+  }
   const severity = held + ENERGY_WEIGHT * Math.sqrt(energy);
-  const alarm = isExceeded && together > rareStep && together * unexplained > threshold * sharp;
+  const alarmed = threshold * Math.exp(margin);
+  const alarm = together > alarmed && together > rareStep && together * unexplained > alarmed * sharp;
   return {
     grade: gradeOf(sharp),
     severity,
     alarm,
-    threshold: gradeOf(threshold),
+    threshold: gradeOf(alarmed),
     season: null,
     elevated,
     outsideProfile: 0,
@@ -233,9 +246,13 @@ export function rareFactor(rate: number): number {
 /** Start of the threshold. */
 function startOf(rate: number, isGroup: boolean): number {
   const together = isGroup ? TOGETHER_START_GROUP : TOGETHER_START;
-  const rareExponent = isGroup ? RARE_EXPONENT_GROUP : RARE_EXPONENT;
-  const exponent = rate < TAIL_RATE ? rareExponent : TAIL_EXPONENT;
-  return together * GRADE_HALF * (TAIL_RATE / rate) ** exponent;
+  return together * GRADE_HALF * (TAIL_RATE / rate) ** exponentOf(rate, isGroup);
+}
+
+/** Exponent x of the tail: the threshold of a rate r is proportional to r^-x. */
+function exponentOf(rate: number, isGroup: boolean): number {
+  if (rate >= TAIL_RATE) return TAIL_EXPONENT;
+  return isGroup ? RARE_EXPONENT_GROUP : RARE_EXPONENT;
 }
 
 /**
