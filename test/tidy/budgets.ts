@@ -21,7 +21,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   forecasting: 2_640,
   history: 2_290,
   incidents: 2_110,
-  kafka: 6_440,
+  kafka: 6_450,
   main: 210,
   models: 3_000,
   ops: 480,

@@ -14,7 +14,7 @@ import {
   sendHeartbeat,
   syncGroup,
 } from './group-requests.ts';
-import { assignSticky } from './sticky-assignment.ts';
+import { assignSticky, inOrderOfTaking } from './sticky-assignment.ts';
 
 /** A member learns of a rebalance with its next heartbeat, and the other members wait for it. */
 const HEARTBEAT_MS = 1_000;
@@ -199,8 +199,8 @@ export class GroupMembership {
     const { owned, otherTopic } = assignedPartitions(topic, assignment);
     if (otherTopic !== null) throw sharedGroup(groupId, { topic, otherTopic });
     this.#generation = generationId;
-    this.#claim = { generation: generationId, owned };
-    this.#handlers.onAssignment(this.#claim.owned);
+    this.#claim = { generation: generationId, owned: inOrderOfTaking(this.#claim.owned, owned) };
+    this.#handlers.onAssignment(owned);
   }
 
   /** The assignments of all members, where this one is to divide the partitions. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assignSticky, type GroupMember } from '../../../../src/kafka/membership/sticky-assignment.ts';
+import { assignSticky, type GroupMember, inOrderOfTaking } from '../../../../src/kafka/membership/sticky-assignment.ts';
 import { fc } from '../../../fixture/fast-check.ts';
 
 const member = (memberId: string, owned: readonly number[] = [], generation = 0): GroupMember => {
@@ -16,6 +16,13 @@ test('a member that joins takes what is fair, and the others keep the rest', () 
 
 test('the partitions of a member that left are divided, the others stay', () => {
   assert.deepEqual(plain(assignSticky([member('a', [0, 2]), member('b', [1])], range(5))), { a: [0, 2, 3], b: [1, 4] });
+});
+
+test('the successor of a killed member takes its partitions, not those that the others held before', () => {
+  const survivor = inOrderOfTaking([4, 5, 6, 7], range(8));
+  const assignment = assignSticky([member('survivor', survivor), member('successor')], range(8));
+  assert.deepEqual(plain(assignment), { survivor: [4, 5, 6, 7], successor: [0, 1, 2, 3] });
+  assert.deepEqual(inOrderOfTaking(survivor, [1, 2, 5, 9]), [5, 1, 2, 9]);
 });
 
 test('of two members that claim a partition the one of the newer generation has it', () => {
@@ -36,10 +43,7 @@ test('every partition has one owner, shares differ by one at most, and no partit
   fc.assert(
     fc.property(group, ({ partitions, members, owners }) => {
       const joined = range(members).map((i) =>
-        member(
-          `m${i}`,
-          partitions.filter((partition) => owners[partition] === i),
-        ),
+        member(`m${i}`, partitions.filter((partition) => owners[partition] === i).reverse()),
       );
       const assignment = assignSticky(joined, partitions);
       const actual = [...assignment.values()].flat().sort((a, b) => a - b);
@@ -51,6 +55,7 @@ test('every partition has one owner, shares differ by one at most, and no partit
         const share = assignment.get(memberId)!;
         const kept = owned.filter((partition) => share.includes(partition)).length;
         assert.equal(kept, Math.min(owned.length, share.length));
+        assert.ok(owned.slice(0, kept).every((partition) => share.includes(partition)));
         if (owned.length >= largest) assert.ok(share.length >= Math.min(...sizes));
       }
       assert.deepEqual(assignSticky([...joined].reverse(), [...partitions].reverse()), assignment);
