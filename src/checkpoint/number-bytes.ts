@@ -1,5 +1,5 @@
 /** First bytes of numbers. Smaller ones are the number itself. */
-export const NUMBER_TAGS = {
+const NUMBER_TAGS = {
   notANumber: 0xf8,
   minusInfinity: 0xf9,
   u16: 0xfa,
@@ -10,6 +10,8 @@ export const NUMBER_TAGS = {
 };
 const SMALL_NUMBER_MAX = NUMBER_TAGS.notANumber - 1;
 const U48_MAX = 2 ** 48 - 1;
+/** Bytes behind the tag, from that of u16 on. */
+const BYTES_BEHIND = [2, 4, 6, 4, 8, 0];
 export const NUMBER_BYTES_MAX = 9;
 
 /** Writes a number exactly, in as few bytes as it needs. Returns the place behind it. */
@@ -46,4 +48,30 @@ function putUint32(view: DataView, at: number, value: number): number {
   if (isShort) view.setUint16(at + 1, value, true);
   else view.setUint32(at + 1, value, true);
   return isShort ? at + 3 : at + 5;
+}
+
+/** Reads a number where the reader is, which moves behind it. */
+export function takeNumber(view: DataView, reader: { position: number }): number {
+  const at = reader.position;
+  const tag = view.getUint8(at);
+  const end = at + 1;
+  reader.position = end + (tag <= NUMBER_TAGS.minusInfinity ? 0 : BYTES_BEHIND[tag - NUMBER_TAGS.u16]);
+  switch (tag) {
+    case NUMBER_TAGS.notANumber:
+      return Number.NaN;
+    case NUMBER_TAGS.minusInfinity:
+      return Number.NEGATIVE_INFINITY;
+    case NUMBER_TAGS.u16:
+      return view.getUint16(end, true);
+    case NUMBER_TAGS.u32:
+      return view.getUint32(end, true);
+    case NUMBER_TAGS.u48:
+      return view.getUint32(end, true) + view.getUint16(end + 4, true) * 2 ** 32;
+    case NUMBER_TAGS.f32:
+      return view.getFloat32(end, true);
+    case NUMBER_TAGS.f64:
+      return view.getFloat64(end, true);
+    default:
+      return tag;
+  }
 }

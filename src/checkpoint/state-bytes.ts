@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { endianness } from 'node:os';
 import { ServiceError } from '../ops/service-error.ts';
-import { NUMBER_BYTES_MAX, NUMBER_TAGS, putNumber } from './number-bytes.ts';
+import { NUMBER_BYTES_MAX, putNumber, takeNumber } from './number-bytes.ts';
 
 /**
  * Version of every record that is written to the changelog. Open states of the versions listed here are read and
@@ -248,25 +248,7 @@ export class StateReader {
   }
 
   number(): number {
-    const tag = this.u8();
-    switch (tag) {
-      case NUMBER_TAGS.notANumber:
-        return Number.NaN;
-      case NUMBER_TAGS.minusInfinity:
-        return Number.NEGATIVE_INFINITY;
-      case NUMBER_TAGS.u16:
-        return this.u16();
-      case NUMBER_TAGS.u32:
-        return this.u32();
-      case NUMBER_TAGS.u48:
-        return this.#bytes.readUIntLE(this.#advance(6), 6);
-      case NUMBER_TAGS.f32:
-        return this.f32();
-      case NUMBER_TAGS.f64:
-        return this.f64();
-      default:
-        return tag;
-    }
+    return takeNumber(this.#view, this);
   }
 
   text(): string {
