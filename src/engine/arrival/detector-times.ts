@@ -1,4 +1,4 @@
-import type { RoutedObservation } from '../unit/received-observation.ts';
+import type { RoutedObservation } from './routed-observation.ts';
 
 interface TimesOfDetector {
   /** Time by the clock without an observation of it. */

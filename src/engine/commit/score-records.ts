@@ -2,10 +2,10 @@ import { groupKey } from '../../checkpoint/delta-log.ts';
 import { hasValue, type SchemaKey, withoutSchemaHeaders } from '../../codecs/formats/wire-header.ts';
 import type { RecordDecoder } from '../../codecs/observations/record-decoder.ts';
 import type { RecordSplitter } from '../../codecs/points/record-splitter.ts';
+import type { RoutedObservation } from '../arrival/routed-observation.ts';
 import type { InputRecord, SkippedRange } from '../log/log.ts';
 import type { PartitionState } from '../state/partition-state.ts';
 import { extrasFor, type LoadedDetector } from '../unit/loaded-detector.ts';
-import type { RoutedObservation } from '../unit/received-observation.ts';
 import type { DeadLetterCause } from '../unit/score-sink.ts';
 import type { PendingCommit } from './pending-commit.ts';
 
@@ -163,7 +163,10 @@ function toObservation(
     if (split !== null) return { reason: 'group-split', detail: split, series, detector: loaded.config.name };
   }
   const { laterMs } = decoded;
-  return { series, source, group, timestampMs, laterMs, value, extras, record: withoutSchemaHeaders(record), loaded };
+  const { removals } = state.all;
+  const bare = withoutSchemaHeaders(record);
+  const alone = group === null ? unit : undefined;
+  return { series, source, group, timestampMs, laterMs, value, extras, record: bare, loaded, unit: alone, removals };
 }
 
 export function recordFailed(message: string): DeadLetterCause {

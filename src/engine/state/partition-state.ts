@@ -2,9 +2,9 @@ import { InputWatch } from '../../records/diagnostics/input-watch.ts';
 import type { InputPlace } from '../../records/score-record.ts';
 import type { Quiet } from '../arrival/detector-times.ts';
 import type { OutdatedState } from '../arrival/outdated-state.ts';
+import { nearerInstant, type RoutedObservation } from '../arrival/routed-observation.ts';
 import { TimestampGuard } from '../arrival/timestamp-guard.ts';
 import type { Watermark } from '../arrival/watermark.ts';
-import { nearerInstant, type RoutedObservation } from '../unit/received-observation.ts';
 import type { Scorable } from '../unit/scorable.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
 import type { Backfills } from './backfills.ts';
@@ -74,8 +74,9 @@ export class PartitionState {
         sink.outputs.deadLetter(received.record, collision);
         continue;
       }
-      if (this.all.evicts(received)) await dispatch.drainIdle();
-      const unit = this.all.of(received, sink);
+      const known = this.#unitOf(received);
+      if (known === undefined && this.all.evicts(received)) await dispatch.drainIdle();
+      const unit = known ?? this.all.of(received, sink);
       const observation = nearerInstant(received, unit);
       // Not yet in this batch. After a truncation of the input, offsets go back: then the newest one is not below.
       const { offset } = observation.record;
@@ -140,8 +141,14 @@ export class PartitionState {
 
   /** Settles when the forecast is there that this observation would wait for; null: it waits for none. */
   forecastFor(observation: RoutedObservation): Promise<unknown> | null {
-    const unit = this.units.get(unitKeyOf(observation));
+    const unit = this.#unitOf(observation);
     return unit === undefined ? null : this.#forecasts.underWay(unit);
+  }
+
+  /** Without a look into the map, which misses the caches, if it was found there before. */
+  #unitOf(observation: RoutedObservation): Scorable | undefined {
+    const { unit, removals } = observation;
+    return unit !== undefined && removals === this.all.removals ? unit : this.units.get(unitKeyOf(observation));
   }
 
   get bytes(): number {

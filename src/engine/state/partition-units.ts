@@ -2,11 +2,12 @@ import { type DeltaLogWrite, groupKey, KEY_SEPARATOR } from '../../checkpoint/de
 import { closedWindowKeys } from '../../checkpoint/series/series-state.ts';
 import type { InputPlace } from '../../records/score-record.ts';
 import { isOutdated, type OutdatedState } from '../arrival/outdated-state.ts';
+import type { RoutedObservation } from '../arrival/routed-observation.ts';
 import type { TimestampGuard } from '../arrival/timestamp-guard.ts';
 import { ScoredGroup } from '../group/scored-group.ts';
 import type { InputRecord } from '../log/log.ts';
 import type { LoadedDetector } from '../unit/loaded-detector.ts';
-import type { ReceivedObservation, RoutedObservation } from '../unit/received-observation.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
 import type { Scorable } from '../unit/scorable.ts';
 import type { DeadLetterCause, ForgottenReason, ScoreSink } from '../unit/score-sink.ts';
 import { ScoredSeries } from '../unit/scored-series.ts';
@@ -53,6 +54,8 @@ export class PartitionUnits {
   readonly #memories: DetectorContexts;
   readonly sources = new SeriesSources();
   readonly units = new Map<string, Scorable>();
+  /** Units that were removed so far. */
+  removals = 0;
   /** Open states that cannot be continued, until an observation of their series arrives. */
   readonly outdated = new Map<string, OutdatedState>();
   /** Series of which no record came since the partition was taken over. */
@@ -257,7 +260,7 @@ export class PartitionUnits {
     for (const { key, detector } of one.changelogSeries()) {
       if (isShortLived(detector)) sink.lifecycle.endedEarly(one.loaded, key.slice(key.lastIndexOf(KEY_SEPARATOR) + 1));
     }
-    this.units.delete(one.key);
+    if (this.units.delete(one.key)) this.removals++;
     const { places, place } = this.#options;
     if (places.get(one.key) === place.partition) places.delete(one.key);
     this.#notSeen.delete(one);

@@ -1,5 +1,5 @@
 import { type DeltaLogWrite, KEY_SEPARATOR, memberKey } from '../../checkpoint/delta-log.ts';
-import type { RoutedObservation } from '../unit/received-observation.ts';
+import type { RoutedObservation } from '../arrival/routed-observation.ts';
 import type { DeadLetterCause, ScoreSink } from '../unit/score-sink.ts';
 
 /** Series of one group that are distinguished; a further one is not. */
