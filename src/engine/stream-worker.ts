@@ -16,6 +16,7 @@ import type { StreamLog, Subscription } from './log/log.ts';
 import { MemoryGuard } from './memory-guard.ts';
 import { PartitionTask } from './partition-task.ts';
 import type { RecordOrder } from './record-order.ts';
+import { ForecastTurns } from './state/requested-forecasts.ts';
 import { WorkerPace } from './state/worker-pace.ts';
 import type { StrategyContext } from './strategy/partition-strategy.ts';
 import { Rekeying } from './strategy/rekeying.ts';
@@ -225,6 +226,7 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
     detectorsVersion: options.version ?? 0,
     warmStart: options.warmStart ?? null,
     backfillPace: new WorkerPace(limits.backfillForecastsPerSMax),
+    forecastTurns: new ForecastTurns(limits.commitIntervalMs),
     restoreTurns: new RestoreTurns(),
     times: new DetectorTimes(nowMs),
   };

@@ -12,7 +12,7 @@ import { DetectorPauses } from './detector-pauses.ts';
 import { Dispatch } from './dispatch.ts';
 import { OverdueUnits } from './overdue-units.ts';
 import { type Outlet, PartitionUnits, type UnitPlaces, unitKeyOf } from './partition-units.ts';
-import { RequestedForecasts } from './requested-forecasts.ts';
+import { type ForecastTurns, RequestedForecasts } from './requested-forecasts.ts';
 import { WorkerPace } from './worker-pace.ts';
 
 /**
@@ -27,19 +27,22 @@ export class PartitionState {
   readonly watch = new InputWatch();
   readonly pauses: DetectorPauses;
   readonly #overdue: OverdueUnits;
-  readonly #forecasts = new RequestedForecasts();
+  readonly #forecasts: RequestedForecasts;
 
   /**
    * @param unitsMax most series and groups; beyond it the longest idle are evicted
    * @param places is kept up to date with the series and groups of this partition
    * @param pace of backfills in the background
+   * @param turns of forecasts that nothing waits for
    */
   constructor(
     place: InputPlace,
     unitsMax: number,
     places: UnitPlaces = new Map(),
     pace = new WorkerPace(Number.POSITIVE_INFINITY),
+    turns?: ForecastTurns,
   ) {
+    this.#forecasts = new RequestedForecasts(turns);
     this.place = place;
     this.all = new PartitionUnits({ place, unitsMax, places, guard: this.#guard, pace });
     this.pauses = new DetectorPauses(place, this.all, this.#guard);
@@ -62,9 +65,9 @@ export class PartitionState {
   unknownRecords = 0;
 
   /**
-   * Scores observations in input order. Forecasts that are due at the end are requested, but not awaited: usually they
-   * are ready before the next observation of their series. Rejects when the model fails or `signal` aborts. Then the
-   * state must be discarded.
+   * Scores observations in input order. Forecasts that are due at the end are supplied later: usually they are ready
+   * before the next observation of their series. Rejects when the model fails or `signal` aborts. Then the state must
+   * be discarded.
    */
   async score(observations: readonly RoutedObservation[], sink: ScoreSink, signal: AbortSignal): Promise<void> {
     const dispatch = this.#dispatch(sink, signal);
@@ -96,9 +99,13 @@ export class PartitionState {
     }
     if (this.pauses.any) this.pauses.endAbandoned({ offset: observations.at(-1)?.record.offset ?? -1, sink });
     await dispatch.resume();
-    // A failure is thrown again by the next call that needs one of these forecasts.
     const units = [...dispatch.touched].filter(({ waiting }) => waiting.forBackfill === null);
-    this.#forecasts.supply(units, signal).catch(() => undefined);
+    this.#forecasts.supplyLater(units, signal);
+  }
+
+  /** More observations wait: the model forecasts while they are scored. */
+  requestForecasts(): void {
+    this.#forecasts.requestNow();
   }
 
   #dispatch(sink: ScoreSink, signal: AbortSignal): Dispatch {

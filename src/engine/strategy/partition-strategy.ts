@@ -9,6 +9,7 @@ import type { EngineReports } from '../engine-reports.ts';
 import type { InputEnd, InputRecord, OutputRecord, PartitionSession } from '../log/log.ts';
 import { PartitionState } from '../state/partition-state.ts';
 import type { UnitPlaces } from '../state/partition-units.ts';
+import type { ForecastTurns } from '../state/requested-forecasts.ts';
 import {
   type DetectorLookup,
   type Restored,
@@ -31,6 +32,7 @@ export interface StrategyOptions extends FirstCommitOptions, DecodingOptions, De
   readonly warmStart: WarmStart | null;
   /** It is that of all partitions of the worker together. */
   readonly backfillPace: WorkerPace;
+  readonly forecastTurns: ForecastTurns;
   readonly restoreTurns: RestoreTurns;
   readonly times: DetectorTimes;
 }
@@ -80,7 +82,8 @@ export abstract class PartitionStrategy {
   constructor(options: StrategyOptions, context: StrategyContext) {
     this.options = options;
     this.context = context;
-    this.state = new PartitionState(options.place, options.limits.seriesMax, options.places, options.backfillPace);
+    const { place, limits, places, backfillPace, forecastTurns } = options;
+    this.state = new PartitionState(place, limits.seriesMax, places, backfillPace, forecastTurns);
   }
 
   /**

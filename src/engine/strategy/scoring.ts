@@ -64,6 +64,7 @@ export class Scoring extends PartitionStrategy {
     this.try(ready.records);
     const { advances } = state;
     await scoreDecoded(ready, { state, pending, signal });
+    if (all) state.requestForecasts();
     if (state.advances > advances) {
       const { place, times } = this.options;
       times.reach(place.partition, ready.observations, state.watermark.ms);

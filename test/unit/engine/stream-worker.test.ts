@@ -327,14 +327,19 @@ async function streamThatWaits({ together = false } = {}) {
     },
   };
   // Long enough that the records below are scored before the next transaction is due.
-  const run = streamRun({ forecaster: holding, limits: { commitIntervalMs: 200 } });
+  const commitIntervalMs = 200;
+  const run = streamRun({ forecaster: holding, limits: { commitIntervalMs } });
   const append = (series: string, step: number) => run.feed([[series, step, step % 3]]);
   const worker = await run.start();
   let step = 0;
   for (; requested === 0; step++) {
     append('waits', step);
     await run.settled();
+    // A forecast that nothing waits for is requested within it.
+    await sleep(commitIntervalMs);
   }
+  append('early', step);
+  await run.settled();
   const other = run.broker.read('observations', 0).length;
   append('other', step);
   if (!together) await sleep(5);
@@ -344,7 +349,7 @@ async function streamThatWaits({ together = false } = {}) {
     if (error === undefined) resolve();
     else reject(error);
   };
-  return { ...run, worker, other, release, expected: step + 2 };
+  return { ...run, worker, other, release, expected: step + 3 };
 }
 
 /** The record of the other series is committed, and once the forecast is there, every record is scored once. */

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { SeriesDetector } from '../../../../src/detection/series/series-detector.ts';
 import {
   FORECAST_ROWS_MAX,
+  ForecastTurns,
   REQUEST_ROWS_MAX,
   RequestedForecasts,
 } from '../../../../src/engine/state/requested-forecasts.ts';
@@ -69,6 +70,44 @@ test('units that are requested together settle with their runs, in the order of 
   assert.deepEqual(actual, [...Array.from({ length: REQUEST_ROWS_MAX }, () => 0), 1]);
   runs[1].end();
   await all;
+});
+
+test('forecasts that nothing waits for are requested together, as soon as one is awaited, or a run is full', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { runs, forecaster } = heldModel();
+  const turns = new ForecastTurns(50);
+  const [one, other] = [new RequestedForecasts(turns), new RequestedForecasts(turns)];
+  const [a, b, c] = [unitOf(forecaster), unitOf(forecaster), unitOf(forecaster)];
+  one.supplyLater([a], signal);
+  t.mock.timers.tick(40);
+  one.supplyLater([b], signal);
+  other.supplyLater([c], signal);
+  assert.ok(one.anyUnderWay && other.anyUnderWay);
+  assert.equal(runs.length, 0);
+  t.mock.timers.tick(10);
+  const rowsOf = () => runs.map(({ rows }) => rows);
+  assert.deepEqual(rowsOf(), [2, 1]);
+  const [d, e] = [unitOf(forecaster), unitOf(forecaster)];
+  one.supplyLater([d], signal);
+  assert.notEqual(one.underWay(a), null);
+  assert.deepEqual(rowsOf(), [2, 1]);
+  const awaited = one.underWay(d);
+  assert.deepEqual(rowsOf(), [2, 1, 1]);
+  one.supplyLater([e], signal);
+  const supplied = one.supply([e], signal);
+  assert.deepEqual(rowsOf(), [2, 1, 1, 1]);
+  t.mock.timers.tick(50);
+  one.supplyLater(
+    Array.from({ length: REQUEST_ROWS_MAX }, () => unitOf(forecaster)),
+    signal,
+  );
+  assert.deepEqual(rowsOf(), [2, 1, 1, 1, REQUEST_ROWS_MAX]);
+  for (const { end } of runs) end();
+  await Promise.all([awaited, supplied]);
+  assert.deepEqual(
+    [a, b, c, d, e].flatMap((unit) => unit.forecastsDue()),
+    [],
+  );
 });
 
 test('more rows than may wait for the model are requested in their order, as soon as there is room', async () => {
