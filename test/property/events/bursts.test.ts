@@ -70,6 +70,19 @@ test('whether a burst is unusual is a function of its onsets, and more of them n
   );
 });
 
+test('after a larger number was needed for a time, all onsets are judged again', () => {
+  const burst = new Burst({ stepMs: STEP_MS, window: 0, context: 'fleet' });
+  const judgedAfter = (series: string, needed: number) => {
+    burst.add({ eventId: series, series, dimensions: [], atMs: 0 });
+    return burst.judge({ needed, neededBeyond: 1, splits: [], others: [] });
+  };
+  for (const series of ['a', 'b', 'c', 'd']) assert.equal(judgedAfter(series, 4), false);
+  assert.equal(judgedAfter('e', 4), true);
+  assert.equal(judgedAfter('f', 9), false);
+  assert.equal(judgedAfter('g', 4), false, 'f is not linked yet');
+  assert.equal(judgedAfter('h', 4), true);
+});
+
 test('series of one data centre that move at once are one incident without what others raise by chance', () => {
   const fleet = fc.record({
     series: fc.constantFrom(10, 1_000, 30_000, 300_000),
