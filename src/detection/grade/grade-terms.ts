@@ -117,11 +117,13 @@ export function scoreTerms(rings: SeriesRings, { position, value, distance, fore
   const isExpected = areShapesKnown && wasFound && !Number.isNaN(rings.distanceAt(position - analogue));
   const cut = rings.scalar(SCALARS.innovationMax);
   const followed = isExpected ? leftByAnalogue(analogue, cut) : Number.NaN;
-  // Behind a job, a glitch or missing rows, the level before shows little of this value: its forecast counts.
+  // Behind a job, a glitch, missing rows or at an analogue's spike, that shows little: the forecast counts.
   const left = Math.abs(distance - forecast);
   const isMore = left < followed && isAlone(rings);
   const isBehindJump = isMore && Math.abs(innovation) >= cut && Math.abs(change) < cut;
-  const isOnForecast = z < 1 && isEcho(rings);
+  const isOrdinary = z < CLIP_FULL && d < 1;
+  const isSpikeEcho = isMore && isOrdinary && spikeAt(rings, position - analogue) > followed / 2;
+  const isOnForecast = isSpikeEcho || (z < 1 && isEcho(rings));
   const isOffLevel =
     isMore && (isOnForecast || !Number.isFinite(innovation) || (isBehindJump && hasJumpInLevel(rings, position, cut)));
   const counted = isOffLevel ? left / followed : 1;
@@ -137,6 +139,13 @@ export function scoreTerms(rings: SeriesRings, { position, value, distance, fore
   const sharp = sum + SHAPE_WEIGHT_SHARP * Math.min(w, largest);
   const rareStep = shownByRareStep(stepsSoFar(doubles, resolutionAt), rings.scalar(SCALARS.termRows + CHANGE));
   return { sharp, wide: sum + SHAPE_WEIGHT_WIDE * w, rareStep, moved };
+}
+
+/** Distance of the value at `position` to the nearer of its neighbours, if it is above or below both. */
+function spikeAt(rings: SeriesRings, position: number): number {
+  const value = rings.distanceAt(position);
+  const [before, after] = [value - rings.distanceAt(position - 1), value - rings.distanceAt(position + 1)];
+  return before > 0 === after > 0 ? Math.min(Math.abs(before), Math.abs(after)) : 0;
 }
 
 /** The smallest unit of entries of a series that has hardly moved so far. */

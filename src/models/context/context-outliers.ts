@@ -26,6 +26,7 @@ const LEAP_VALUES = 64;
  *              single spike
  *   far        farther beyond the range than it is wide: missing, whatever the other rules made of it. A glitch shows
  *              nothing of what follows, and networks would repeat it a season later
+ *   spikes     farther from both neighbours, on one side, than twice what all but two values are: missing, too
  *
  * Two odd values a side leave a flat context flat. The fifth value at a new level (of a short context, the third) is in
  * the range, and so believed; the third spike of a sparse series makes all of them count up to its size.
@@ -37,6 +38,7 @@ export function holdOutliers(context: Float32Array): void {
   if (range.count >= LEAP_VALUES) {
     holdLast(context, Math.max(OUTLIERS_MAX, Math.floor(range.count / LEAP_VALUES)));
     dropFar(context, range);
+    dropSpikes(context);
   }
   if (range.least >= low && range.most <= high) return;
   for (let i = 0; i < context.length; i++) {
@@ -61,6 +63,24 @@ function dropFar(context: Float32Array, { low, high, least, most }: Range): void
   for (let i = 0; i < context.length; i++) {
     if (isObserved(context[i]) && (context[i] > high + width || context[i] < low - width)) context[i] = Number.NaN;
   }
+}
+
+function dropSpikes(context: Float32Array): void {
+  const sizes = noLargest(OUTLIERS_MAX);
+  for (let i = 1; i < context.length - 1; i++) keepLargest(sizes, spikeSize(context, i));
+  const most = 2 * Math.max(0, sizes[0]);
+  for (let size = sizes[OUTLIERS_MAX]; size > most; ) {
+    // The neighbours of a spike are smaller ones.
+    for (let i = 1; i < context.length - 1; i++) if (spikeSize(context, i) === size) context[i] = Number.NaN;
+    size = 0;
+    for (let i = 1; i < context.length - 1; i++) size = Math.max(size, spikeSize(context, i) || 0);
+  }
+}
+
+/** Distance of a value to the nearer of its neighbours, if it is above or below both; NaN next to missing values. */
+function spikeSize(context: Float32Array, at: number): number {
+  const [before, after] = [context[at] - context[at - 1], context[at] - context[at + 1]];
+  return isObserved(context[at]) && before > 0 === after > 0 ? Math.min(Math.abs(before), Math.abs(after)) : 0;
 }
 
 function isObserved(value: number): boolean {

@@ -147,6 +147,17 @@ function glitch(value: number, stepMs: number, rows = 1): OrdinaryCase {
   };
 }
 
+/** A wave with one spike within its range, which comes back neither a season nor two seasons later. */
+function spike(size: number, hour: number, stepMs: number): OrdinaryCase {
+  const spikeMs = at(1, 2, hour);
+  return {
+    stepMs,
+    lengthMs: at(1, 4, hour + 5),
+    valueAt: (ms, normal) => 100 + 20 * Math.sin((Math.PI * hourOf(ms)) / 12) + normal() + (ms === spikeMs ? size : 0),
+    isRight: (alarms) => alarms.some((ms) => ms === spikeMs) && !alarms.some(within(spikeMs + 1, spikeMs + WEEK_MS)),
+  };
+}
+
 /** A wave without some of its values. */
 function gap(rows: number): OrdinaryCase {
   const gapMs = at(1, 3, 5);
@@ -241,6 +252,9 @@ const CASES: Readonly<Record<string, OrdinaryCase>> = {
   'a spike two days behind three rows of a sentinel': glitch(-1e9, HOUR_MS, 3),
   'a spike two days behind three rows of a glitch': glitch(200, 5 * MINUTE_MS, 3),
   'a spike two days behind four rows of a glitch': glitch(200, HOUR_MS, 4),
+  'a spike within the range of a wave': spike(30, 12, 5 * MINUTE_MS),
+  'a spike within the range of a wave, by the hour': spike(20, 18, HOUR_MS),
+  'a dip within the range of a wave, by the hour': spike(-20, 2, HOUR_MS),
   'one missing value in a wave': gap(1),
   'three missing values in a wave': gap(3),
   'six missing values in a wave': gap(6),

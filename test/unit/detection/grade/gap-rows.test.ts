@@ -68,3 +68,14 @@ test('a glitch leaves the grades of the rows behind it, which are on their forec
   assert.ok(detections[300].grade! > 0.9);
   for (let row = 301; row < 350; row++) assert.ok(detections[row].grade! < 0.5, `${row}: ${detections[row].grade}`);
 });
+
+test('an analogue that a spike followed is little evidence against an ordinary value', async () => {
+  let unusual = 0;
+  for (let spike = 300; spike < 324; spike++) {
+    const values = Array.from({ length: 480 }, (_, row) => day(row) + (row === spike ? 20 : 0));
+    const detections = await detectSeries(values, SETTINGS, dayForecaster);
+    assert.ok(detections[spike].grade! > 0.5);
+    unusual += detections.slice(spike + 24).filter(({ grade }) => grade! >= 0.5).length;
+  }
+  assert.ok(unusual <= 3, `${unusual} rows`);
+});

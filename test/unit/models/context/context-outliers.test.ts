@@ -71,7 +71,7 @@ test('a glitch of up to four values that leave the range by more than its width 
     }
     for (const rows of [
       [90, 91, 92, 93, 94],
-      [90, 91, 200],
+      [90, 91, 200, 201],
     ]) {
       const more = withValues(contextOf(noise), Object.fromEntries(rows.map((row) => [row, glitch])));
       assert.deepEqual(held(more), [...more]);
@@ -79,6 +79,19 @@ test('a glitch of up to four values that leave the range by more than its width 
   }
   const near = withValues(contextOf(noise), { 90: 2.5 });
   assert.deepEqual(held(near), [...near]);
+});
+
+test('one or two spikes within the range are missing if no other value is half as far from its neighbours', () => {
+  const season = contextOf((i) => 100 + 20 * Math.sin((2 * Math.PI * i) / 24) + noise(i));
+  const spikes = (rows: readonly number[]) =>
+    withValues(season, Object.fromEntries(rows.map((row) => [row, season[row] + (row % 2 === 0 ? 15 : -15)])));
+  for (const rows of [[90], [90, 141], [97]]) {
+    const missing = Object.fromEntries(rows.map((row) => [row, Number.NaN]));
+    assert.deepEqual(held(spikes(rows)), [...withValues(season, missing)]);
+  }
+  assert.deepEqual(held(spikes([90, 141, 200])), [...spikes([90, 141, 200])]);
+  const jobs = contextOf((i) => (i % 24 === 7 ? 60 : 20) + noise(i));
+  assert.deepEqual(held(jobs), [...jobs]);
 });
 
 test('a glitch in a season leaves the season', () => {
