@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_900, test: 75_750, words: 49_760 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_900, test: 75_600, words: 49_760 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
@@ -16,7 +16,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   config: 3_420,
   console: 6_750,
   demo: 1_340,
-  detection: 8_070,
+  detection: 8_080,
   engine: 9_970,
   forecasting: 2_640,
   history: 2_290,

@@ -47,7 +47,9 @@ export function trackLevel(
   if (fitsFactor && !fitsBefore) {
     const weight = Math.min(WEIGHT_MAX, Math.abs(valueAt(state, expected) / valueAt(state, floats[f + F.mean])));
     const rate = Math.min(1, weight * Math.max(FACTOR_RATE_MIN, 1 / (slots + 1)));
-    setFactor(state, factor + rate * (ratio - factor), slots + 1);
+    const moved = factor + rate * (ratio - factor);
+    // A slot of which nothing was expected, as at night, shows no factor.
+    setFactor(state, moved > 0 && Number.isFinite(moved) ? moved : factor, slots + 1);
   } else if (fitsFactor) setFactor(state, factor, slots < SHOWN_SLOTS ? slots : slots + 1);
   else if (fitsBefore) setFactor(state, factor, Math.floor(BACK_SHARE * slots));
   else if (slots > SHOWN_SLOTS) setFactor(state, factor, slots - INCIDENT_SLOTS);

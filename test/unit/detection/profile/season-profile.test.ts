@@ -5,6 +5,7 @@ import {
   continueProfile,
   emptyProfile,
   keptProfile,
+  PROFILE_FLOATS,
   type ProfileState,
   profileLayout,
 } from '../../../../src/detection/profile/profile-layout.ts';
@@ -377,4 +378,16 @@ test('days at another level leave nothing behind', () => {
     assert.ok(usualShare(feed(keptProfile(state), { fromDay: 28, days: 7 })) > 0.9, `${days} days`);
     assert.equal(usualShare(feed(state, { fromDay: 28, days: 1, valueAt: officeTimes(2, 0, 99) })), 0);
   }
+});
+
+test('a glitch at night, of which nothing is expected, leaves the level of the days as it is', () => {
+  const state = fresh();
+  const valueAt = (ms: number) => {
+    const [day, hour] = [(ms - START_MS) / DAY_MS, (ms % DAY_MS) / HOUR_MS];
+    if (Math.floor(day) === 22 && hour >= 20 && hour < 22) return 120;
+    return hour < 9 || hour >= 17 ? 0 : (1_000 + noiseAt(ms) / 10) * (day < 21 ? 1 : 2);
+  };
+  feed(state, { days: 23, valueAt });
+  assert.ok(Math.abs(state.floats[PROFILE_FLOATS.at.factor] - 2) < 0.1, `${state.floats[PROFILE_FLOATS.at.factor]}`);
+  assert.ok(usualShare(feed(state, { fromDay: 23, days: 1, valueAt })) > 0.9);
 });
