@@ -11,10 +11,11 @@ import { NUMBER_BYTES_MAX, putNumber, takeNumber } from './number-bytes.ts';
  *   6  residuals of closed windows as bfloat16; changes without what is fixed in a window, or in a slot of the
  *      seasonal profile, or follows from one row; groups: seasonal profiles of members that left
  *   7  the seasonal profile of whole days
- *   8  what 0.3.0 writes; a phase of windows follows positions that are written as -1 - positions. Later versions
- *      mark seasonal profiles whose level may have changed, which 0.3.0 refuses
+ *   8  what 0.3.0 writes; a phase of windows follows positions that are written as -1 - positions
+ *   9  marks seasonal profiles whose level may have changed; profiles without what was reported; thresholds of alarms
+ *      that are exceeded by a margin
  */
-export const STATE_FORMAT = 8;
+export const STATE_FORMAT = 9;
 /** Open states of earlier formats start over. 0.2.0 may have left some of them, of series that sent nothing since. */
 export const STATE_FORMAT_MIN = 5;
 
@@ -22,15 +23,15 @@ export const STATE_FORMAT_MIN = 5;
  * Kinds of entries in a delta log record. The kind has the format of the entry, since an old entry may move to a
  * new record.
  */
-export const SERIES_ENTRY = 20;
-export const GROUP_ENTRY = 21;
+export const SERIES_ENTRY = 23;
+export const GROUP_ENTRY = 24;
 /** Changes of an open state since the entry before it. */
-export const CHANGE_ENTRY = 22;
+export const CHANGE_ENTRY = 25;
 /** The series or group was evicted. */
 export const TOMBSTONE_ENTRY = 3;
-const SERIES_ENTRIES = [0, 1, 4, 6, 8, 11, 14, 17, SERIES_ENTRY];
-const GROUP_ENTRIES = [0, 2, 5, 7, 9, 12, 15, 18, GROUP_ENTRY];
-const CHANGE_ENTRIES = [0, 0, 0, 0, 10, 13, 16, 19, CHANGE_ENTRY];
+const SERIES_ENTRIES = [0, 1, 4, 6, 8, 11, 14, 17, 20, SERIES_ENTRY];
+const GROUP_ENTRIES = [0, 2, 5, 7, 9, 12, 15, 18, 21, GROUP_ENTRY];
+const CHANGE_ENTRIES = [0, 0, 0, 0, 10, 13, 16, 19, 22, CHANGE_ENTRY];
 
 export function isGroupEntry(kind: number): boolean {
   return GROUP_ENTRIES.includes(kind, 1);

@@ -77,9 +77,7 @@ export function goldenNames(): { readonly format: number; readonly name: string 
   return readdirSync(folder).flatMap((entry) => {
     const format = /^format-(\d+)$/.exec(entry)?.[1];
     if (format === undefined) return [];
-    // A folder in it has what an earlier release wrote in the same format.
-    const files = readdirSync(new URL(`${entry}/`, folder), { encoding: 'utf8', recursive: true });
-    const names = files.filter((file) => file.endsWith('.jsonl')).map((file) => file.replace(/\.jsonl$/, ''));
+    const names = readdirSync(new URL(`${entry}/`, folder)).map((file) => file.replace(/\.jsonl$/, ''));
     return names.map((name) => ({ format: Number(format), name }));
   });
 }

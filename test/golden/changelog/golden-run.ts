@@ -35,7 +35,9 @@ export function detectorOf({ group, settings }: GoldenDetector): DetectorConfig 
 }
 
 function runOf(detector: GoldenDetector, broker: MemoryBroker) {
-  return streamRun({ detectors: [detectorOf(detector)], limits: { seriesMax: detector.seriesMax }, broker });
+  // Without an interval: forecasts are requested at once, so that the bytes of a commit do not depend on time.
+  const limits = { seriesMax: detector.seriesMax, commitIntervalMs: 0 };
+  return streamRun({ detectors: [detectorOf(detector)], limits, broker });
 }
 
 /** The records of observations. */
