@@ -1,60 +1,21 @@
-import type { ShownChange } from '../../api/wire/schema/operations/change-schema.ts';
-import type { EventAnswer, EventsAnswer } from '../../api/wire/schema/operations/event-schema.ts';
+import type { ChangesQuery, ShownChange } from '../../api/wire/schema/operations/change-schema.ts';
+import type { EventAnswer, EventsAnswer, EventsQuery } from '../../api/wire/schema/operations/event-schema.ts';
 import type { Freshness } from '../../api/wire/schema/operations/freshness-schema.ts';
 import type {
   LiveMessages,
   SeriesPageAnswer,
+  SeriesQuery,
   SeriesScoresAnswer,
 } from '../../api/wire/schema/operations/history-schema.ts';
-import type { IncidentDetailAnswer, IncidentsAnswer } from '../../api/wire/schema/operations/incident-schema.ts';
-import type { SentAnswer } from '../../api/wire/schema/operations/sent-schema.ts';
+import type {
+  IncidentDetailAnswer,
+  IncidentsAnswer,
+  IncidentsQuery,
+} from '../../api/wire/schema/operations/incident-schema.ts';
+import type { SentAnswer, SentQuery } from '../../api/wire/schema/operations/sent-schema.ts';
+import type { QueryOf } from '../../api/wire/schema/query-fields.ts';
 import type { ShownScores, ShownSeries } from './scores/shown-scores.ts';
-
-export interface EventQuery {
-  readonly open?: boolean;
-  readonly series?: string;
-  readonly match?: string;
-  readonly group?: string;
-  readonly detector?: string;
-  readonly kind?: string;
-  readonly incident?: string;
-  readonly from?: number;
-  readonly to?: number;
-  readonly limit?: number;
-  readonly cursor?: string;
-}
-
-interface IncidentQuery {
-  readonly open?: boolean;
-  readonly single?: boolean;
-  readonly limit?: number;
-}
-
-interface ChangeQuery {
-  readonly series?: string;
-  readonly incident?: string;
-  readonly limit?: number;
-}
-
-/** Messages about an event and its incident; without both about all. */
-interface SentWanted {
-  readonly event?: string;
-  readonly incident?: string;
-  readonly receiver?: string;
-  readonly limit?: number;
-  readonly cursor?: string;
-}
-
-export interface SeriesListQuery {
-  readonly detector?: string;
-  readonly group?: string;
-  readonly search?: string;
-  readonly match?: string;
-  readonly sort?: 'grade' | 'name';
-  readonly recent?: number;
-  readonly limit?: number;
-  readonly cursor?: string;
-}
+export type SeriesListQuery = QueryOf<typeof SeriesQuery>;
 
 /** Matchers of labels begin with a brace, globs have a star or a question mark. */
 const isWhole = (text: string) => /^\s*\{|[*?]/.test(text);
@@ -69,7 +30,7 @@ export function searchedSeries(text: string): Pick<SeriesListQuery, 'match' | 's
   return isWhole(text) ? { match: text } : { search: text };
 }
 
-export interface ScoresQueryRange {
+interface ScoresQueryRange {
   readonly from?: number;
   readonly to?: number;
   readonly points: number;
@@ -104,17 +65,17 @@ export interface ConsoleSource {
   /** Freshness of the scores; null in a report, and if the service has no stream. */
   freshness(): Promise<Freshness | null>;
   detectorWords(): Promise<DetectorWords>;
-  events(query: EventQuery): Promise<EventsAnswer>;
+  events(query: QueryOf<typeof EventsQuery>): Promise<EventsAnswer>;
   event(id: string): Promise<EventAnswer | null>;
   seriesList(query: SeriesListQuery): Promise<ListedSeries>;
   scores(series: string, range: ScoresQueryRange): Promise<ShownPast>;
   /** Events that `match` chooses, empty: all; and all scores of a series. Returns how to stop. */
   watch(selection: { readonly series: string | null; readonly match: string }, handlers: LiveHandlers): () => void;
-  incidents(query: IncidentQuery): Promise<IncidentsAnswer>;
+  incidents(query: QueryOf<typeof IncidentsQuery>): Promise<IncidentsAnswer>;
   incident(id: string): Promise<IncidentDetailAnswer>;
-  changes(query: ChangeQuery): Promise<readonly ShownChange[]>;
+  changes(query: QueryOf<typeof ChangesQuery>): Promise<readonly ShownChange[]>;
   /** Messages to receivers of alerts, newest first. */
-  sent(query: SentWanted): Promise<SentAnswer>;
+  sent(query: QueryOf<typeof SentQuery>): Promise<SentAnswer>;
 }
 
 /** Why there is nothing to show, in words for a person. */

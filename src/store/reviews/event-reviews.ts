@@ -31,25 +31,17 @@ interface EventLabel extends ReviewAct {
   readonly note: string | null;
 }
 
-/** The columns that reviews of events and of incidents have. */
-export interface AttentionRow {
-  readonly acknowledged_at: number | null;
-  readonly acknowledged_by: string;
-  readonly acknowledged_note: string | null;
-  readonly muted_at: number | null;
-  readonly muted_by: string;
-  readonly muted_until: number;
-  readonly muted_reason: string;
-}
+/** The columns of each part of a review, by the fields that they hold. A part without its first one is not there. */
+const ACKNOWLEDGED = { atMs: 'acknowledged_at', by: 'acknowledged_by', note: 'acknowledged_note' };
+const MUTED = { atMs: 'muted_at', by: 'muted_by', untilMs: 'muted_until', reason: 'muted_reason' };
+const LABELLED = { atMs: 'labelled_at', by: 'labelled_by', real: 'label', note: 'label_note' };
+
+export type AttentionRow = Readonly<Record<string, string | number | null>>;
 
 interface ReviewRow extends AttentionRow {
   readonly event_id: string;
   readonly started_at: number;
   readonly record: string;
-  readonly labelled_at: number | null;
-  readonly labelled_by: string;
-  readonly label: number;
-  readonly label_note: string | null;
 }
 
 /** Reviews of these events; events without a review are absent. */
@@ -79,32 +71,24 @@ export async function labelledReviews(
 export type ReviewColumns = Readonly<Record<string, string | number | null>>;
 
 /** @param act null takes it back */
-export function acknowledged(act: Acknowledgement | null): ReviewColumns {
-  return {
-    acknowledged_at: act?.atMs ?? null,
-    acknowledged_by: act?.by ?? null,
-    acknowledged_note: act?.note ?? null,
-  };
-}
-
+export const acknowledged = (act: Acknowledgement | null) => columnsOf(ACKNOWLEDGED, act);
 /** @param act null ends it */
-export function muted(act: EventMute | null): ReviewColumns {
-  return {
-    muted_at: act?.atMs ?? null,
-    muted_by: act?.by ?? null,
-    muted_until: act?.untilMs ?? null,
-    muted_reason: act?.reason ?? null,
-  };
+export const muted = (act: EventMute | null) => columnsOf(MUTED, act);
+/** @param act null takes it back */
+export const labelled = (act: EventLabel | null) => columnsOf(LABELLED, act && { ...act, real: Number(act.real) });
+
+function columnsOf<F extends string>(
+  columns: Readonly<Record<F, string>>,
+  act: Readonly<Record<F, string | number | null>> | null,
+): ReviewColumns {
+  const fields = Object.entries(columns) as [F, string][];
+  return Object.fromEntries(fields.map(([field, column]) => [column, act?.[field] ?? null]));
 }
 
-/** @param act null takes it back */
-export function labelled(act: EventLabel | null): ReviewColumns {
-  return {
-    labelled_at: act?.atMs ?? null,
-    labelled_by: act?.by ?? null,
-    label: act === null ? null : Number(act.real),
-    label_note: act?.note ?? null,
-  };
+/** The part of a review that these columns hold; null if it was not given, or taken back. */
+function actOf<A>(columns: Readonly<Record<string, string>>, row: AttentionRow): A | null {
+  if (row[columns.atMs] === null) return null;
+  return Object.fromEntries(Object.entries(columns).map(([field, column]) => [field, row[column]])) as A;
 }
 
 const ROWS_AT_ONCE = 200;
@@ -132,19 +116,13 @@ export async function reviewEvents(
 }
 
 function reviewOf(row: ReviewRow): EventReviewRecord {
-  const { event_id: eventId, started_at: startedAtMs, record, labelled_at: atMs, labelled_by: by } = row;
-  const label = atMs === null ? null : { atMs, by, real: row.label === 1, note: row.label_note };
-  return { eventId, startedAtMs, record, ...attentionOf(row), label };
+  const { event_id: eventId, started_at: startedAtMs, record } = row;
+  const label = actOf<EventLabel>(LABELLED, row);
+  return { eventId, startedAtMs, record, ...attentionOf(row), label: label && { ...label, real: row.label === 1 } };
 }
 
 export function attentionOf(row: AttentionRow): Pick<EventReviewRecord, 'acknowledged' | 'muted'> {
-  const { acknowledged_at: acknowledgedAt, muted_at: mutedAt } = row;
-  return {
-    acknowledged:
-      acknowledgedAt === null ? null : { atMs: acknowledgedAt, by: row.acknowledged_by, note: row.acknowledged_note },
-    muted:
-      mutedAt === null ? null : { atMs: mutedAt, by: row.muted_by, untilMs: row.muted_until, reason: row.muted_reason },
-  };
+  return { acknowledged: actOf(ACKNOWLEDGED, row), muted: actOf(MUTED, row) };
 }
 
 /** Notes that a dead letter was sent again. Returns false when it was before. */

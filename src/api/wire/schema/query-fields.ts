@@ -66,3 +66,12 @@ export const pageQuery = (rows: string) => ({
   limit: QueryCount(`${rows} per page, at most ${PAGE.max}. Default: ${PAGE.fallback}.`, PAGE),
   cursor: QueryCursor,
 });
+
+/** A query as its senders write it: numbers and flags are texts in an address only. */
+export type QueryOf<Q extends TSchema> = {
+  readonly [Name in keyof Static<Q>]?: Name extends 'from' | 'to' | 'limit' | 'recent'
+    ? number
+    : Name extends 'open' | 'single'
+      ? boolean
+      : string;
+};

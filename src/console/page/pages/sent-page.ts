@@ -2,11 +2,11 @@ import type { SentAnswer } from '../../../api/wire/schema/operations/sent-schema
 import type { ListedNames } from '../../../records/series/listed-names.ts';
 import { routeTo } from '../../view/route.ts';
 import { zonedText } from '../../view/words/value-words.ts';
+import { TypedFilter } from '../element/grouped.ts';
 import { type Props, usePages } from '../element/hooks.ts';
 import { Empty, Failure, html, Loading, type Shown } from '../element/html.ts';
 import { Name, SharedName, useNames } from '../element/series-name.ts';
 import { Table, type TableColumn } from '../element/table.ts';
-import { TypedFilter } from '../element/typed-filter.ts';
 import { outcomeText, type Sent } from './events/sent-list.ts';
 
 const EVERY_MS = 10_000;

@@ -9,14 +9,7 @@ import type {
 } from '../../../api/wire/schema/operations/history-schema.ts';
 import type { IncidentDetailAnswer, IncidentsAnswer } from '../../../api/wire/schema/operations/incident-schema.ts';
 import type { SentAnswer } from '../../../api/wire/schema/operations/sent-schema.ts';
-import type {
-  ConsoleSource,
-  EventQuery,
-  LiveHandlers,
-  ScoresQueryRange,
-  SeriesListQuery,
-  SourceFailure,
-} from '../../view/console-source.ts';
+import type { ConsoleSource, LiveHandlers, SourceFailure } from '../../view/console-source.ts';
 import { type PageClock, pageNow } from '../../view/page-clock.ts';
 import { livePause } from './live-pause.ts';
 import { getJson } from './service-calls.ts';
@@ -48,11 +41,10 @@ export function httpSource(): ConsoleSource {
       const zones = new Set(detectors.flatMap(({ settings: { timezone } }) => (timezone ? [String(timezone)] : [])));
       return { units: Object.fromEntries(named), zones: [...zones] };
     },
-    events: (query: EventQuery) => getJson<EventsAnswer>('/v1/events', query),
+    events: (query) => getJson<EventsAnswer>('/v1/events', query),
     event: (id) => getJson<EventAnswer>(`/v1/events/${encodeURIComponent(id)}`),
-    seriesList: (query: SeriesListQuery) => getJson<SeriesPageAnswer>('/v1/series', query),
-    scores: (series, range: ScoresQueryRange) =>
-      getJson<SeriesScoresAnswer>(`/v1/series/${encodeURIComponent(series)}/scores`, range),
+    seriesList: (query) => getJson<SeriesPageAnswer>('/v1/series', query),
+    scores: (series, range) => getJson<SeriesScoresAnswer>(`/v1/series/${encodeURIComponent(series)}/scores`, range),
     watch: (selection, handlers) => watchService(selection, handlers),
     incidents: (query) => getJson<IncidentsAnswer>('/v1/incidents', query),
     incident: (id) => getJson<IncidentDetailAnswer>(`/v1/incidents/${encodeURIComponent(id)}`),

@@ -5,10 +5,9 @@ import { routeTo } from '../../../view/route.ts';
 import { KINDS, kindName } from '../../../view/words/event-words.ts';
 import { counted } from '../../../view/words/value-words.ts';
 import { EventTimeline } from '../../chart/event-timeline.ts';
-import { GroupChoice } from '../../element/grouped.ts';
+import { GroupChoice, TypedFilter } from '../../element/grouped.ts';
 import { type Props, useNow, usePages } from '../../element/hooks.ts';
 import { Empty, Failure, html, Loading, type Shown, typedIn } from '../../element/html.ts';
-import { TypedFilter } from '../../element/typed-filter.ts';
 import { EventTable } from './event-table.ts';
 
 const PAGE_ROWS = 100;
