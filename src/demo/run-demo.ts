@@ -10,7 +10,7 @@ import { repartitionOf } from '../config/rekeyed-input.ts';
 import { topicsInUse } from '../engine/topics/changelog-name.ts';
 import { ensureRepartition } from '../engine/topics/repartition-topics.ts';
 import { checkTopics, ensureTopics } from '../engine/topics/topic-admin.ts';
-import { detectorsOfInput } from '../engine/unit/loaded-detector.ts';
+import { detectorsOfStream } from '../engine/unit/loaded-detector.ts';
 import { readTail, type TopicRecord, tailTopic } from '../kafka/fetch/topic-tail.ts';
 import { openBulkProducer } from '../kafka/produce/bulk-producer.ts';
 import { ServiceError } from '../ops/service-error.ts';
@@ -143,10 +143,7 @@ export async function showDemo(
 export function coveredDemoSeries({ input, detectors }: StreamConfig, nowMs: number): ReadonlySet<string> {
   const covered = new Set<string>();
   if (input.format === 'json' && input.values === undefined) {
-    const { detectorOf, groupSourceOf } = detectorsOfInput(
-      detectors.map((config) => ({ config })),
-      input,
-    );
+    const { detectorOf, groupSourceOf } = detectorsOfStream({ detectors, input });
     const decoder = createRecordDecoder(input, { groupSourceOf });
     const step = stepAt(nowMs);
     // Within one step a series, or all of them, may have stopped, as the demo plays it.

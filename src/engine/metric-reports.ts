@@ -9,12 +9,11 @@ import type { WorkerReports } from './stream-worker.ts';
 /** Series that may be in several partitions and are named in the log; further ones are in the metric alone. */
 const MISPLACED_LOGGED = 1_000;
 
-interface MetricReports extends EngineReports, WorkerReports {
-  readonly diagnostics: DiagnosticReport;
-}
-
 /** Counts what the engine reports in metrics, and logs what an operator should know. */
-export function metricReports(metrics: Metrics, logger: Logger): MetricReports {
+export function metricReports(
+  metrics: Metrics,
+  logger: Logger,
+): EngineReports & WorkerReports & { readonly diagnostics: DiagnosticReport } {
   let owned: readonly number[] = [];
   const lag = recordLag(metrics);
   const logTally = tallyLog(metrics, logger);

@@ -1,19 +1,11 @@
+import type { DetectorsSaved } from '../wire/schema/operations/detectors-schema.ts';
 import type { DescribedDetector } from './operations.ts';
-
-interface DetectorChange {
-  readonly detector: string;
-  readonly field: string;
-  readonly before: string | null;
-  readonly after: string | null;
-  /** The state of its series starts over. */
-  readonly starts_over: boolean;
-}
 
 /** Differences between two detectors files, by the names of the detectors. */
 export function changedDetectors(
   before: readonly DescribedDetector[],
   after: readonly DescribedDetector[],
-): DetectorChange[] {
+): DetectorsSaved['changes'] {
   const names = new Set([...before, ...after].map(({ name }) => name));
   return [...names].flatMap((name) => {
     const [was, is] = [before, after].map((all) => all.find((detector) => detector.name === name));
@@ -25,7 +17,7 @@ export function changedDetectors(
   });
 }
 
-function changedFields(was: DescribedDetector, is: DescribedDetector): DetectorChange[] {
+function changedFields(was: DescribedDetector, is: DescribedDetector): DetectorsSaved['changes'] {
   const [before, after] = [fieldsOf(was), fieldsOf(is)];
   const startsOver = was.digest !== is.digest || was.model !== is.model;
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((field) => {

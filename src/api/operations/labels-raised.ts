@@ -6,13 +6,6 @@ export interface LabelledEvent {
   readonly real: boolean;
 }
 
-/** Labelled events, and how many of them the settings raise before and after a change. */
-interface LabelsRaised {
-  readonly labelled: number;
-  readonly before: number;
-  readonly after: number;
-}
-
 interface RaisedBoth {
   readonly before: readonly AnomalyEvent[];
   readonly after: readonly AnomalyEvent[];
@@ -27,7 +20,7 @@ export function labelledEvents(reviews: readonly EventReviewRecord[]): LabelledE
 /** Counts of labelled events that other settings raise: real ones should stay. */
 export function labelsRaised(labelled: readonly LabelledEvent[], raised: RaisedBoth) {
   const [before, after] = [raised.before, raised.after].map(overlapping);
-  const count = (wanted: boolean): LabelsRaised => {
+  const count = (wanted: boolean) => {
     const events = labelled.filter(({ real }) => real === wanted).map(({ event }) => event);
     const raisedBy = (find: typeof before) => events.filter((event) => find(event).length > 0).length;
     return { labelled: events.length, before: raisedBy(before), after: raisedBy(after) };

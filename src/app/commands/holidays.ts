@@ -2,7 +2,7 @@ import { alignedLines } from '../../config/command-line.ts';
 import { mustBe } from '../../config/schema/problems.ts';
 import { type Holiday, holidaysOf, isPlace, PLACE_EXPECTED, placeParts } from '../../time/holidays/holiday-list.ts';
 import { missingDays } from '../../time/holidays/rest-days.ts';
-import { FIRST_YEAR, LAST_YEAR } from '../../time/special-days.ts';
+import { FIRST_YEAR, LAST_YEAR } from '../../time/local-times.ts';
 import { DONE } from '../../tools/terminal/command-io.ts';
 import { printProblems, type RunnableCommand } from './command.ts';
 

@@ -12,12 +12,13 @@ import {
   grantCredits,
   keyState,
   listApiKeys,
+  makeKeyId,
+  makeKeySecret,
   matchApiKeys,
   OPERATOR,
   revokeApiKey,
 } from '../../store/keys/api-keys.ts';
 import { KEY_ROLES } from '../../store/keys/key-role.ts';
-import { makeKeyId, makeKeySecret } from '../../store/keys/key-secret.ts';
 import { type CommandIo, DONE, type ExitCode, WRONG_USE } from '../../tools/terminal/command-io.ts';
 import { command, jsonFlag } from './command.ts';
 

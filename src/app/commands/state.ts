@@ -25,7 +25,7 @@ import type { Forecaster } from '../../forecasting/forecaster.ts';
 import { readConsumerGroup } from '../../kafka/admin/consumer-group.ts';
 import { observationRow } from '../../tools/csv/score-rows.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../../tools/terminal/command-io.ts';
-import { openOutput } from '../../tools/terminal/output-file.ts';
+import { openLines } from '../../tools/terminal/output-file.ts';
 import { printable } from '../../tools/terminal/score-line.ts';
 import { newestSaved } from '../processes/detectors-topic.ts';
 import { repartitionState } from '../processes/repartition-state.ts';
@@ -184,14 +184,10 @@ async function usePartitions(
   if (only !== undefined && only >= count) {
     return refuse([mustBe('--partition', `below ${count}, the partitions of ${topics.observations}`, only)], io);
   }
-  const file = out === undefined ? null : await openOutput(out);
-  const print = async (lines: readonly string[]) => {
-    if (file !== null) await file.appendFile(lines.map((line) => `${line}\n`).join(''));
-    else for (const line of lines) io.out(line);
-  };
+  const output = await openLines(out, io.out);
   let reset = 0;
   try {
-    if (action === 'export') await print(['series,timestamp,value']);
+    if (action === 'export') await output.write(['series,timestamp,value']);
     for (const partition of only === undefined ? Array(count).keys() : [only]) {
       if (io.stop.aborted) {
         io.err(`Stopped before partition ${partition}.`);
@@ -200,11 +196,11 @@ async function usePartitions(
       const session = await log.openPartition(partition);
       try {
         const found = await restoreForTools(session, topics.observations, lookup);
-        if (action === 'export') await print([...keptObservations(found, glob)].map(observationRow));
-        else if (action === 'inspect') await print(given.json ? recordsOf(found, glob) : linesOf(found, glob));
+        if (action === 'export') await output.write([...keptObservations(found, glob)].map(observationRow));
+        else if (action === 'inspect') await output.write(given.json ? recordsOf(found, glob) : linesOf(found, glob));
         else {
           const units = await resetSeries(found, { glob, topics, isDry });
-          await print([`partition ${partition}: ${units} series and groups ${isDry ? 'would ' : ''}start over`]);
+          await output.write([`partition ${partition}: ${units} series and groups ${isDry ? 'would ' : ''}start over`]);
           reset += units;
         }
       } finally {
@@ -212,7 +208,7 @@ async function usePartitions(
       }
     }
   } finally {
-    await file?.close();
+    await output.close();
   }
   if (action !== 'reset' || given.series === undefined || reset > 0) return DONE;
   io.err(`No series matches ${JSON.stringify(glob)}`);

@@ -1,8 +1,7 @@
 import type { HttpConfig } from '../../config/connections.ts';
 import type { Logger } from '../../ops/logger.ts';
 import type { Database } from '../../store/database/database.ts';
-import { ensureFirstKey, GENERATED_KEY, isUsable } from '../../store/keys/api-keys.ts';
-import { makeKeyId, makeKeySecret } from '../../store/keys/key-secret.ts';
+import { ensureFirstKey, GENERATED_KEY, isUsable, makeKeyId, makeKeySecret } from '../../store/keys/api-keys.ts';
 
 /** The secret of a new key; null if the store has a key, or one was configured. */
 export async function firstKey(store: Database, { apiKey }: HttpConfig, logger: Logger): Promise<string | null> {

@@ -2,7 +2,7 @@ import type { KafkaConfig } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { type CommandFallbacks, loadProcessConfig } from '../../config/load.ts';
 import type { Flags } from '../../config/options/option.ts';
-import { detectorsOfInput } from '../../engine/unit/loaded-detector.ts';
+import { detectorsOfStream } from '../../engine/unit/loaded-detector.ts';
 import type { Logger } from '../../ops/logger.ts';
 import type { PointWriter } from '../../pipelines/receive/received-records.ts';
 import { newestSaved } from './detectors-topic.ts';
@@ -45,10 +45,7 @@ export function followPointWriter(options: PointWriterOptions, onWriter: (writer
 }
 
 function writerOf({ input: mapping, detectors }: LoadedConfig['stream']): PointWriter {
-  const { detectorOf, groupSourceOf } = detectorsOfInput(
-    detectors.map((config) => ({ config })),
-    mapping,
-  );
+  const { detectorOf, groupSourceOf } = detectorsOfStream({ detectors, input: mapping });
   const groupPathOf = (series: string) => {
     return detectors.length === 0 || detectorOf(series) !== null ? groupSourceOf(series) : 'unwatched';
   };

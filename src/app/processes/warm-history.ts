@@ -7,7 +7,7 @@ import { createRecordDecoder } from '../../codecs/observations/record-decoder.ts
 import { createRecordSplitter } from '../../codecs/points/record-splitter.ts';
 import type { KafkaConfig, RecordMapping, StreamConfig } from '../../config/config.ts';
 import { holdsMany, scoredInput } from '../../config/rekeyed-input.ts';
-import { detectorsOfInput, extrasFor, matchDetectors } from '../../engine/unit/loaded-detector.ts';
+import { detectorsOfStream, extrasFor, matchDetectors } from '../../engine/unit/loaded-detector.ts';
 import type { WarmObservation, WarmStart } from '../../engine/warm-start.ts';
 import { readWholeTopic, type TopicRecord } from '../../kafka/fetch/topic-tail.ts';
 import { keyPartitioner } from '../../kafka/produce/key-partition.ts';
@@ -96,10 +96,7 @@ async function historyOfFile({ name, csv, group, stop }: NamedHistory, parts: Hi
  */
 async function historyOfTopic(topic: string, parts: HistoryParts): Promise<WarmStart> {
   const { kafka, stream, partitions, isRekeyed, schemas, logger } = parts;
-  const { detectorOf, groupSourceOf } = detectorsOfInput(
-    stream.detectors.map((config) => ({ config })),
-    stream.input,
-  );
+  const { detectorOf, groupSourceOf } = detectorsOfStream(stream);
   const isWatched = (series: string) => detectorOf(series) !== null;
   const decode = topicDecoder(stream.input, { groupSourceOf, isWatched, schemas });
   const partitionOf = keyPartitioner(partitions);

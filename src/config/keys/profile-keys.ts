@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import { daysOff, HOLIDAY_TYPES, isPlace, PLACE, PLACE_EXPECTED } from '../../time/holidays/holiday-list.ts';
 import { type LocalCalendar, UTC_CALENDAR, zoneOffsets } from '../../time/local-calendar.ts';
-import { WEEKDAYS_OF_ISO } from '../../time/local-times.ts';
-import { repeatedDates, type SpecialDates, specialDaysOf } from '../../time/special-days.ts';
+import { repeatedDates, type SpecialDates, specialDaysOf, WEEKDAYS_OF_ISO } from '../../time/local-times.ts';
 import { oneOf, textOf } from '../schema/kinds.ts';
 import { defaulted, listOf, oneOrMore, optional, required, type Setting, section } from '../schema/schema.ts';
 import { date, timeZone } from '../schema/times.ts';

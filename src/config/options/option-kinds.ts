@@ -4,8 +4,8 @@ import { commaList, integerFrom, oneOf, textMatching, textOf } from '../schema/k
 
 /** `host:port`, also `[::1]:9092`. */
 export const brokerList = commaList('brokers as host:port', (broker) => {
-  const port = /^(?:[^\s:/@[\]]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})$/.exec(broker)?.[1];
-  return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
+  const written = /^(?:[^\s:/@[\]]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})$/.exec(broker)?.[1];
+  return written !== undefined && Number(written) >= 1 && Number(written) <= 65_535;
 });
 
 /** A user or password inside the URL would reach logs and error messages. */
@@ -62,6 +62,8 @@ export const origins = commaList('origins such as https://example.com, or *', (p
 export const logLevel = oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
 export type LogLevel = NonNullable<ReturnType<typeof logLevel.parse>>;
 export const mechanism = oneOf('plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer');
+/** 0 is any free one. */
+export const port = integerFrom(0, 65_535);
 export const limit = (max: number) => integerFrom(1, max);
 
 /** Headers of a request, such as X-Scope-OrgID=team-a. */

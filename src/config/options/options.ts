@@ -13,15 +13,13 @@ import {
   mechanism,
   networks,
   origins,
+  port,
   postgresUrl,
   saslExtensions,
   tokenUrl,
 } from './option-kinds.ts';
 import { remoteWriteOptions, scoresOptions } from './prometheus-options.ts';
 import { changeOptions, detectorsOptions, incidentOptions } from './topic-options.ts';
-
-/** 0 is any free one. */
-const port = integerFrom(0, 65_535);
 
 export const kafkaOptions = {
   brokers: listedFirst(setting('KAFKA_BROKERS', brokerList, 'brokers as host:port, separated by commas')),

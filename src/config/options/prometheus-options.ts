@@ -1,12 +1,12 @@
-import { integerFrom, seriesText } from '../schema/kinds.ts';
+import { seriesText } from '../schema/kinds.ts';
 import { listedFirst, secret, secretFile, setting } from './option.ts';
-import { headerValue, httpHeaders, httpUrl, limit } from './option-kinds.ts';
+import { headerValue, httpHeaders, httpUrl, limit, port } from './option-kinds.ts';
 
 /** Scores as metrics that Prometheus scrapes. */
 export const scoresOptions = {
   scoresPort: setting(
     'SCORES_PORT',
-    integerFrom(0, 65_535),
+    port,
     'port at OPS_HOST where Prometheus scrapes the scores of series with open events; 0: any free port',
   ),
   scoresSeries: setting('SCORES_SERIES', seriesText, 'further series to expose there, by a glob or matchers'),

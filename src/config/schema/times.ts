@@ -1,11 +1,11 @@
 import {
+  isDate,
   isTimeZone,
   type LocalTimes,
   type TimesDaily,
   type TimesOnce,
   WEEKDAYS_OF_ISO,
 } from '../../time/local-times.ts';
-import { isDate } from '../../time/special-days.ts';
 import { oneOf, textOf } from './kinds.ts';
 import type { MappingPlace } from './place.ts';
 import { defaulted, oneOrMore, optional, type SectionFields } from './schema.ts';

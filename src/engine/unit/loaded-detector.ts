@@ -110,6 +110,15 @@ export function detectorsOfInput<D extends { readonly config: Pick<DetectorConfi
   };
 }
 
+/** The same of the detectors of a configuration, which are not loaded. */
+export function detectorsOfStream<D extends Pick<DetectorConfig, 'series' | 'group' | 'by'>>(stream: {
+  readonly detectors: readonly D[];
+  readonly input: Parameters<typeof detectorsOfInput>[1];
+}) {
+  const configured = stream.detectors.map((config) => ({ config }));
+  return detectorsOfInput(configured, stream.input);
+}
+
 /** Size of the cache of matches, which take 165 bytes with ids of 120. A full cache is cleared. */
 const MATCHES_MAX = 2_000_000;
 

@@ -1,8 +1,7 @@
 import { type AnomalyEvent, withEventDefaults } from '../../records/anomaly-event.ts';
 import type { DeadLetterRows, DeadLetterSelection, HistoryPlace, KeptDeadLetter } from '../port/history-port.ts';
 import type { EventRows, EventSelection, KnownEvent } from '../port/span-port.ts';
-import { Conditions } from '../sql/conditions.ts';
-import type { HistorySql } from '../sql/history-database.ts';
+import { Conditions, type HistorySql } from '../sql/history-database.ts';
 import { survivingId } from './read-incidents.ts';
 import { eventChosen, readSpans } from './read-spans.ts';
 

@@ -9,8 +9,7 @@ import {
   MERGED_MAX,
   type SimilarIncident,
 } from '../port/span-port.ts';
-import { Conditions } from '../sql/conditions.ts';
-import type { HistorySql } from '../sql/history-database.ts';
+import { Conditions, type HistorySql } from '../sql/history-database.ts';
 import { eventChosen, readSpans } from './read-spans.ts';
 
 const SIMILAR_MAX = 5;

@@ -10,8 +10,7 @@ import type {
   SeriesStanding,
 } from '../port/history-port.ts';
 import { ALL_EVENTS } from '../port/span-port.ts';
-import { Conditions } from '../sql/conditions.ts';
-import type { HistorySql } from '../sql/history-database.ts';
+import { Conditions, type HistorySql } from '../sql/history-database.ts';
 import { listParts, partTable } from '../sql/score-parts.ts';
 import { IS_ALARM, STATE_PLACE, scoreOfFlags, stateAt } from '../sql/score-row.ts';
 import { readEvents } from './read-events.ts';

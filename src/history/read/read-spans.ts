@@ -1,6 +1,5 @@
 import type { PageKey, SpanSelection } from '../port/span-port.ts';
-import type { Conditions } from '../sql/conditions.ts';
-import type { HistorySql } from '../sql/history-database.ts';
+import type { Conditions, HistorySql } from '../sql/history-database.ts';
 
 const IS_OPEN = 'CASE WHEN ended IS NULL THEN 1 ELSE 0 END';
 
@@ -9,11 +8,6 @@ interface SpanRow {
   readonly started: number;
   readonly is_open: number;
   readonly record: string;
-}
-
-interface SpanPage<Row> {
-  readonly rows: readonly (SpanRow & Row)[];
-  readonly next: PageKey | null;
 }
 
 /**
@@ -26,7 +20,7 @@ export async function readSpans<Row extends object>(
   { table, columns = [] }: { readonly table: string; readonly columns?: readonly string[] },
   page: Conditions,
   { open, fromMs, toMs, limit, after }: SpanSelection,
-): Promise<SpanPage<Row>> {
+): Promise<{ readonly rows: readonly (SpanRow & Row)[]; readonly next: PageKey | null }> {
   if (open !== null) page.add(open ? 'ended IS NULL' : 'ended IS NOT NULL');
   if (fromMs !== null) page.add(`(ended IS NULL OR ended >= ${page.mark(fromMs)})`);
   if (toMs !== null) page.add(`started < ${page.mark(toMs)}`);

@@ -1,5 +1,5 @@
 import type { Sql } from '../database/database.ts';
-import { digestOf } from './key-secret.ts';
+import { digestOf } from './api-keys.ts';
 
 /** A session ends so long after its last request. */
 export const SESSION_IDLE_MS = 7 * 86_400_000;

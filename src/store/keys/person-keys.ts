@@ -1,8 +1,7 @@
 import type { Database } from '../database/database.ts';
-import { type ApiKey, findKeyById, insertKey, type OperatorAct } from './api-keys.ts';
+import { type ApiKey, findKeyById, insertKey, makeKeySecret, type OperatorAct } from './api-keys.ts';
 import { recordAudit } from './audit.ts';
 import type { KeyRole } from './key-role.ts';
-import { makeKeySecret } from './key-secret.ts';
 
 /** Advisory lock of people who sign in: the first time of one at two replicas makes one key. */
 const PERSON_LOCK = 7_433_933;

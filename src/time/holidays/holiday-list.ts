@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module';
 import type Holidays from 'date-holidays';
 import type { HolidaysTypes } from 'date-holidays';
-import type { Weekday } from '../local-times.ts';
-import { FIRST_YEAR, LAST_YEAR, type SpecialDates } from '../special-days.ts';
+import { FIRST_YEAR, LAST_YEAR, type SpecialDates, type Weekday } from '../local-times.ts';
 import { CORRECTIONS, type Correction } from './corrections.ts';
 import { restDayOf } from './rest-days.ts';
 

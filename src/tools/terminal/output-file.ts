@@ -7,6 +7,18 @@ export async function openOutput(path: string): Promise<FileHandle> {
   return open(path, 'w').catch((error: Error) => cannotWrite(path, error));
 }
 
+/** Lines of a command: written to the file, printed without one. Throws as `openOutput`. */
+export async function openLines(path: string | undefined, print: (line: string) => void) {
+  const file = path === undefined ? null : await openOutput(path);
+  return {
+    async write(lines: readonly string[]): Promise<void> {
+      if (file !== null) await file.appendFile(lines.map((line) => `${line}\n`).join(''));
+      else for (const line of lines) print(line);
+    },
+    close: async () => file?.close(),
+  };
+}
+
 /** Refuses paths that cannot be written before the work that makes their content. Changes nothing. */
 export async function requireWritable(...paths: readonly (string | undefined)[]): Promise<void> {
   for (const path of paths.filter((one) => one !== undefined)) {

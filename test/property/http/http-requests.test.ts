@@ -13,7 +13,7 @@ import { OnlineDetectionAnswer } from '../../../src/api/wire/schema/tasks/online
 import { calendarOf } from '../../../src/config/keys/profile-keys.ts';
 import { daysOff } from '../../../src/time/holidays/holiday-list.ts';
 import { offsetAt } from '../../../src/time/local-calendar.ts';
-import type { SpecialDates } from '../../../src/time/special-days.ts';
+import type { SpecialDates } from '../../../src/time/local-times.ts';
 import { fc } from '../../fixture/fast-check.ts';
 import { ask } from '../../fixture/http/ask.ts';
 import { startApp } from '../../fixture/http/http-service.ts';

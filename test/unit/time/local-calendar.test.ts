@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type LocalCalendar, offsetAt, weekdayOf, zoneOffsets } from '../../../src/time/local-calendar.ts';
-import { repeatedDates, type SpecialDates, specialDaysOf } from '../../../src/time/special-days.ts';
+import { repeatedDates, type SpecialDates, specialDaysOf } from '../../../src/time/local-times.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,7 +1,6 @@
 import type { Sql } from '../../../store/database/database.ts';
-import { type ApiKey, findApiKey, findKeyById, isUsable, keyDigests } from '../../../store/keys/api-keys.ts';
+import { type ApiKey, digestOf, findApiKey, findKeyById, isUsable, keyDigests } from '../../../store/keys/api-keys.ts';
 import { keyOfSession, sessionDigests } from '../../../store/keys/console-sessions.ts';
-import { digestOf } from '../../../store/keys/key-secret.ts';
 import { KnownDigests } from './known-digests.ts';
 import { UnknownSecrets } from './unknown-secrets.ts';
 

@@ -1,4 +1,4 @@
-import { digestOf, makeKeySecret } from '../../../store/keys/key-secret.ts';
+import { digestOf, makeKeySecret } from '../../../store/keys/api-keys.ts';
 
 /** Lifetime of an unused code. */
 export const SIGN_IN_MS_MAX = 15 * 60_000;

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiKey } from '../../../store/keys/api-keys.ts';
+import { type ApiKey, makeKeySecret } from '../../../store/keys/api-keys.ts';
 import { beginSession, endSession, SESSION_MS_MAX, sessionId } from '../../../store/keys/console-sessions.ts';
-import { makeKeySecret } from '../../../store/keys/key-secret.ts';
 import { HttpProblem } from '../../wire/problem.ts';
 import type { AppServices } from './app-services.ts';
 

@@ -31,16 +31,11 @@ function acceptedCoding(header: string | undefined, offered: readonly Coding[] =
   return best.coding;
 }
 
-interface CompressedBody {
-  readonly coding: Coding;
-  readonly body: Buffer | Readable;
-}
-
 /**
  * Compresses a body as the client accepts; null for identity. Streams are never sent as zstd: Node ends them with an
  * empty frame, which public clients cannot read.
  */
-async function compressed(body: unknown, accepted: string | undefined): Promise<CompressedBody | null> {
+async function compressed(body: unknown, accepted: string | undefined) {
   if (body instanceof Readable) {
     const coding = acceptedCoding(accepted, ['gzip']);
     return coding === null ? null : { coding, body: body.pipe(createGzip({ level: GZIP_LEVEL })) };

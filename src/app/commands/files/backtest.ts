@@ -25,7 +25,7 @@ import { openInput } from '../../../tools/csv/input.ts';
 import { type CsvPull, pullObservations, readObservations } from '../../../tools/csv/observations.ts';
 import { SCORE_ROW_HEADER, scoreRow } from '../../../tools/csv/score-rows.ts';
 import { type CommandIo, DONE, FAILED } from '../../../tools/terminal/command-io.ts';
-import { openOutput, requireWritable } from '../../../tools/terminal/output-file.ts';
+import { openLines, openOutput, requireWritable } from '../../../tools/terminal/output-file.ts';
 import { Progress } from '../../../tools/terminal/progress.ts';
 import { resolveWithModels } from '../../processes/run-worker.ts';
 import { command, exitCodeOf, printProblems } from '../command.ts';
@@ -179,7 +179,7 @@ const jsonLines = (records: readonly object[]) => records.map((record) => `${JSO
 async function score(history: readonly LabelledObservation[], scoring: BacktestScoring, io: CommandIo): Promise<void> {
   const { config, models, source, group, out, eventsOut, incidents: incidentsOut, report: page, labelColumn } = scoring;
   const { detectors: configs } = config.stream;
-  const output = out === undefined ? null : await openOutput(out);
+  const output = await openLines(out, io.out);
   const eventsOutput = eventsOut === undefined ? null : await openOutput(eventsOut);
   const incidentsOutput = incidentsOut === undefined ? null : await openOutput(incidentsOut);
   const forecasters = await Forecasters.start(pretrainedModels(configs, models), {
@@ -192,11 +192,7 @@ async function score(history: readonly LabelledObservation[], scoring: BacktestS
     const report = new BacktestReport(configs);
     const incidents = incidentsOutput === null ? null : new BacktestIncidents(configs, config.dependsOn);
     const pages = page === undefined ? null : new BacktestPages(configs);
-    const write = async (lines: readonly string[]) => {
-      if (output !== null) await output.appendFile(lines.map((line) => `${line}\n`).join(''));
-      else for (const line of lines) io.out(line);
-    };
-    await write([SCORE_ROW_HEADER]);
+    await output.write([SCORE_ROW_HEADER]);
     const startedMs = performance.now();
     const progress = new Progress(io);
     let scored = 0;
@@ -205,7 +201,7 @@ async function score(history: readonly LabelledObservation[], scoring: BacktestS
       progress.show('scoring', scored / history.length, `${scored} of ${history.length} observations`);
       report.addScores(scores);
       pages?.add(scores);
-      await write(scores.map(scoreRow));
+      await output.write(scores.map(scoreRow));
     };
     const tally = await scoreHistory(
       history,
@@ -234,7 +230,7 @@ async function score(history: readonly LabelledObservation[], scoring: BacktestS
       io.err(diagnosticText(diagnostic, 'file'));
   } finally {
     await forecasters.close();
-    await output?.close();
+    await output.close();
     await eventsOutput?.close();
     await incidentsOutput?.close();
   }

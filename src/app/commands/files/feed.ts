@@ -6,7 +6,7 @@ import { kafkaOptions, streamOptions } from '../../../config/options/options.ts'
 import { integerFrom } from '../../../config/schema/kinds.ts';
 import { feedDemo, prepareDemo } from '../../../demo/run-demo.ts';
 import { type KeptTimes, keptTimes, keptTimesText } from '../../../engine/topics/kept-times.ts';
-import { detectorsOfInput, extrasFor } from '../../../engine/unit/loaded-detector.ts';
+import { detectorsOfStream, extrasFor } from '../../../engine/unit/loaded-detector.ts';
 import { describeCluster } from '../../../kafka/admin/describe-cluster.ts';
 import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../../../kafka/produce/bulk-producer.ts';
 import { diagnosticText } from '../../../records/diagnostics/diagnostic.ts';
@@ -106,10 +106,7 @@ async function* recordsOf(
   { input, detectors }: LoadedConfig['stream'],
   group: string | null,
 ): AsyncGenerator<Outgoing> {
-  const { detectorOf, groupSourceOf } = detectorsOfInput(
-    detectors.map((config) => ({ config })),
-    input,
-  );
+  const { detectorOf, groupSourceOf } = detectorsOfStream({ detectors, input });
   const isWatched = (series: string) => detectors.length === 0 || detectorOf(series) !== null;
   const write = compileObservationWriter(input, (series) => {
     if (detectors.length === 0) return group === null ? null : GROUP_PATH;

@@ -1,6 +1,6 @@
 import { createRecordDecoder } from '../../../codecs/observations/record-decoder.ts';
 import type { LoadedConfig } from '../../../config/load.ts';
-import { detectorsOfInput, matchDetectors } from '../../../engine/unit/loaded-detector.ts';
+import { detectorsOfStream, matchDetectors } from '../../../engine/unit/loaded-detector.ts';
 import { readTopicEnds } from '../../../kafka/admin/consumer-group.ts';
 import type { KafkaConnection } from '../../../kafka/cluster/connection.ts';
 import { readTail } from '../../../kafka/fetch/topic-tail.ts';
@@ -21,10 +21,7 @@ export async function newestWritten(
   { input, detectors, topics: { observations: topic } }: LoadedConfig['stream'],
 ): Promise<ReadonlyMap<string, number>> {
   const newestMs = new Map<string, number>();
-  const { groupSourceOf } = detectorsOfInput(
-    detectors.map((config) => ({ config })),
-    input,
-  );
+  const { groupSourceOf } = detectorsOfStream({ detectors, input });
   const decoder = createRecordDecoder(input, { groupSourceOf });
   try {
     const ends = (await readTopicEnds(connection, [topic])).get(topic) ?? [];

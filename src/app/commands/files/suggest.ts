@@ -20,7 +20,7 @@ import { SeriesColumns } from '../../../tools/suggest/series-columns.ts';
 import { type Suggestion, suggest } from '../../../tools/suggest/suggestion.ts';
 import { type SuggestedSource, suggestionText } from '../../../tools/suggest/suggestion-text.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED } from '../../../tools/terminal/command-io.ts';
-import { openOutput, requireAbsent, requireWritable } from '../../../tools/terminal/output-file.ts';
+import { openLines, requireAbsent, requireWritable } from '../../../tools/terminal/output-file.ts';
 import { Progress } from '../../../tools/terminal/progress.ts';
 import { command, exitCodeOf, printProblems } from '../command.ts';
 
@@ -100,12 +100,9 @@ async function write(
     for (const line of written.split('\n').filter((line) => line.startsWith('# - '))) io.err(line.slice(2));
     return FAILED;
   }
-  if (values.out === undefined) io.out(written.trimEnd());
-  else {
-    const output = await openOutput(values.out);
-    await output.appendFile(written);
-    await output.close();
-  }
+  const output = await openLines(values.out, io.out);
+  await output.write([written.trimEnd()]);
+  await output.close();
   return exitCode;
 }
 

@@ -8,10 +8,10 @@ import {
   grantCredits,
   isUsable,
   listApiKeys,
+  makeKeySecret,
   matchApiKeys,
   revokeApiKey,
 } from '../../../../src/store/keys/api-keys.ts';
-import { makeKeySecret } from '../../../../src/store/keys/key-secret.ts';
 import { newKey } from '../../../fixture/store/new-key.ts';
 import { readAudit } from '../../../fixture/store/read-audit.ts';
 import { openedTest, storeTest } from '../../../fixture/store/stores.ts';

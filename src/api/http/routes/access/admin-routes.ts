@@ -6,10 +6,11 @@ import {
   grantCredits,
   keyState,
   listApiKeys,
+  makeKeyId,
+  makeKeySecret,
   revokeApiKey,
 } from '../../../../store/keys/api-keys.ts';
 import { type NumberedAuditEntry, pageAudit } from '../../../../store/keys/audit.ts';
-import { makeKeyId, makeKeySecret } from '../../../../store/keys/key-secret.ts';
 import { usageByDay, usageOf } from '../../../../store/ledger/usage.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../../wire/problem.ts';
 import { pageOf, pageToken } from '../../../wire/query-values.ts';

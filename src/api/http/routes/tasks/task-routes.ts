@@ -14,19 +14,16 @@ import {
 import { described } from '../../../wire/schema/answer-schemas.ts';
 import { ExplainAnswer, ExplainRequest } from '../../../wire/schema/tasks/explain-schema.ts';
 import * as forecast from '../../../wire/schema/tasks/forecast-schema.ts';
-import * as inSample from '../../../wire/schema/tasks/in-sample-schema.ts';
+import * as past from '../../../wire/schema/tasks/in-sample-schema.ts';
 import { OnlineDetectionAnswer, OnlineDetectionRequest } from '../../../wire/schema/tasks/online-detection-schema.ts';
 import { SimulateAnswer, SimulateRequest } from '../../../wire/schema/tasks/simulate-schema.ts';
 import type { App, AppServices } from '../../exchange/app-services.ts';
 import { requestModels } from '../../exchange/request-models.ts';
 import { answerWith } from '../../exchange/send-answer.ts';
 
-interface TaskRoute<B extends TSchema> {
-  readonly body: B;
-  readonly answer: TSchema;
-  readonly work: (body: Static<B>, models: ServedModels) => Work;
+interface TaskOptions<B> {
   /** The body as it is meant, by the headers of the client. */
-  readonly meant?: (body: Static<B>, headers: IncomingHttpHeaders) => Static<B>;
+  readonly meant?: (body: B, headers: IncomingHttpHeaders) => B;
   readonly deprecated?: Readonly<Record<string, string>>;
 }
 
@@ -52,8 +49,13 @@ function withWholeHistory(
 
 /** Detection, forecasts and explanations that are answered at once. */
 export function addTaskRoutes(app: App, services: AppServices): void {
-  const add = <B extends TSchema>(path: string, route: TaskRoute<B>) => {
-    const { body, answer, work, meant, deprecated } = route;
+  const add = <B extends TSchema>(
+    path: string,
+    body: B,
+    answer: TSchema,
+    work: (body: Static<B>, models: ServedModels) => Work,
+    { meant, deprecated }: TaskOptions<Static<B>> = {},
+  ) => {
     const accepted = { body, ...(deprecated !== undefined && { deprecated: true }) };
     app.post(path, described(answer, accepted, 404), async (request, reply) => {
       if (deprecated !== undefined) reply.headers(deprecated);
@@ -62,18 +64,15 @@ export function addTaskRoutes(app: App, services: AppServices): void {
       return answerWith({ services, request, reply }, made);
     });
   };
-  const { InSampleDetectionRequest, InSampleDetectionAnswer, HistoricForecastRequest, HistoricForecastAnswer } =
-    inSample;
-  const { ForecastRequest, ForecastAnswer, CrossValidationRequest, CrossValidationAnswer } = forecast;
-  const windows = { work: crossValidationWork, meant: withWholeHistory };
-  const historic = { work: historicForecastWork, deprecated: DEPRECATED };
-  const online = { body: OnlineDetectionRequest, answer: OnlineDetectionAnswer };
-  const whole = { body: InSampleDetectionRequest, answer: InSampleDetectionAnswer };
-  add('/v2/online_anomaly_detection', { ...online, work: onlineDetectionWork });
-  add('/v2/anomaly_detection', { ...whole, work: inSampleDetectionWork });
-  add('/v2/historic_forecast', { body: HistoricForecastRequest, answer: HistoricForecastAnswer, ...historic });
-  add('/v2/forecast', { body: ForecastRequest, answer: ForecastAnswer, work: forecastWork });
-  add('/v2/cross_validation', { body: CrossValidationRequest, answer: CrossValidationAnswer, ...windows });
-  add('/v2/explain', { body: ExplainRequest, answer: ExplainAnswer, work: explainWork });
-  add('/v2/simulate', { body: SimulateRequest, answer: SimulateAnswer, work: simulateWork });
+  add('/v2/online_anomaly_detection', OnlineDetectionRequest, OnlineDetectionAnswer, onlineDetectionWork);
+  add('/v2/anomaly_detection', past.InSampleDetectionRequest, past.InSampleDetectionAnswer, inSampleDetectionWork);
+  add('/v2/historic_forecast', past.HistoricForecastRequest, past.HistoricForecastAnswer, historicForecastWork, {
+    deprecated: DEPRECATED,
+  });
+  add('/v2/forecast', forecast.ForecastRequest, forecast.ForecastAnswer, forecastWork);
+  add('/v2/cross_validation', forecast.CrossValidationRequest, forecast.CrossValidationAnswer, crossValidationWork, {
+    meant: withWholeHistory,
+  });
+  add('/v2/explain', ExplainRequest, ExplainAnswer, explainWork);
+  add('/v2/simulate', SimulateRequest, SimulateAnswer, simulateWork);
 }

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { HOLIDAY_TYPES, PLACE } from '../../../../time/holidays/holiday-list.ts';
-import { WEEKDAYS_OF_ISO } from '../../../../time/local-times.ts';
-import { FIRST_YEAR, LAST_YEAR } from '../../../../time/special-days.ts';
+import { FIRST_YEAR, LAST_YEAR, WEEKDAYS_OF_ISO } from '../../../../time/local-times.ts';
 import { NullableText } from '../query-fields.ts';
 
 export const HolidaysQuery = Type.Object({

@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../../../records/anomaly-event.ts';
 import { type ChosenHolidays, HOLIDAY_TYPES, PLACE } from '../../../../time/holidays/holiday-list.ts';
-import { WEEKDAYS_OF_ISO } from '../../../../time/local-times.ts';
-import type { SpecialDates } from '../../../../time/special-days.ts';
+import { type SpecialDates, WEEKDAYS_OF_ISO } from '../../../../time/local-times.ts';
 import { nullable } from '../query-fields.ts';
 import * as fields from './series-schema.ts';
 import { TokenFields } from './token-schema.ts';
