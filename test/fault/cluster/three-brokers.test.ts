@@ -12,7 +12,7 @@ import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile } from '../../fixture/kafka/kafka-stream.ts';
 import { startWorkerProcess, type WorkerProcess } from '../../fixture/kafka/worker-process.ts';
-import { deliveredFrom, placed } from '../../fixture/stream/listener.ts';
+import { deliveredFrom, listen, placed } from '../../fixture/stream/listener.ts';
 import { QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';
 import { TOPICS } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
@@ -210,7 +210,7 @@ kafkaTest('records that an unclean leader replaced are named, and the new ones a
   await second.kill();
   // Only the first broker has these.
   await append(['lost-1', 'lost-2', 'lost-3']);
-  const log = createKafkaLog({ ...cluster.direct, topics, groupId: topics.observations, sessionMs: 6_000 });
+  const log = createKafkaLog({ ...cluster.direct, topics, groupId: topics.observations, sessionMs: 30_000 });
   t.after(() => log.close());
   const session = await log.openPartition(0);
   const delivered = await deliveredFrom(log, 0);
@@ -248,11 +248,13 @@ kafkaTest('records that an unclean leader replaced are named, and the new ones a
   await log.close();
 
   // Nobody read meanwhile: the committed offset knows its epoch.
-  const later = createKafkaLog({ ...cluster.direct, topics, groupId: topics.observations, sessionMs: 6_000 });
+  const later = createKafkaLog({ ...cluster.direct, topics, groupId: topics.observations, sessionMs: 30_000 });
   t.after(() => later.close());
+  const { subscription, assignments, records: again } = await listen(later);
+  await until('it is assigned', () => assignments.at(-1)?.includes(0) === true);
   const { committedOffset } = await later.openPartition(0);
   assert.equal(committedOffset, 5);
-  const again = await deliveredFrom(later, 5);
+  subscription.start(0, committedOffset);
   await until('the newest is read', () => again.at(-1)?.value?.toString() === 'new-5');
   assert.deepEqual(again.map(placed), [truncated, ...after]);
 });
