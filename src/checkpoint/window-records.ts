@@ -103,7 +103,8 @@ export class WindowRecords {
     this.#series.length = 0;
     this.#table = new Int32Array(TABLE_LENGTH);
     for (const { bytes } of this.#chunks.splice(0)) {
-      if (bytes.length === CHUNK_BYTES) freeChunks.push(bytes);
+      // What was too much must not stay while the changelog is read again.
+      if (bytes.length === CHUNK_BYTES && !this.overflowed) freeChunks.push(bytes);
       else discard(bytes);
     }
     this.#count(-this.#bytes);
