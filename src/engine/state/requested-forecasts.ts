@@ -48,7 +48,7 @@ export class ForecastTurns {
 export class RequestedForecasts {
   readonly #turns: ForecastTurns;
   /** Units whose forecasts wait for their turn, and the request of these. */
-  #later: { readonly units: Scorable[]; readonly request: () => void } | null = null;
+  #later: { readonly units: Set<Scorable>; readonly request: () => void } | null = null;
   /** Promises that settle with the forecast of a detector. One that has failed stays. */
   readonly #requests = new Map<SeriesDetector, Promise<void>>();
   /** Rows that the model has. */
@@ -65,9 +65,9 @@ export class RequestedForecasts {
   supplyLater(units: readonly Scorable[], signal: AbortSignal): void {
     const due = units.filter((unit) => unit.forecastsDue().length > 0);
     if (due.length === 0) return;
-    this.#later ??= { units: [], request: () => this.#requestDue(this.#takeLater(), signal) };
-    for (const unit of due) this.#later.units.push(unit);
-    if (this.#later.units.length < REQUEST_ROWS_MAX) this.#turns.await(this.#later.request);
+    this.#later ??= { units: new Set(), request: () => this.#requestDue(this.#takeLater(), signal) };
+    for (const unit of due) this.#later.units.add(unit);
+    if (this.#later.units.size < REQUEST_ROWS_MAX) this.#turns.await(this.#later.request);
     else this.requestNow();
   }
 
@@ -77,7 +77,7 @@ export class RequestedForecasts {
   }
 
   #takeLater(): readonly Scorable[] {
-    const units = this.#later?.units ?? [];
+    const units = [...(this.#later?.units ?? [])];
     this.#later = null;
     return units;
   }
