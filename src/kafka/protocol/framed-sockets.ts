@@ -10,8 +10,8 @@ const KEEP_ALIVE_MS = 60_000;
 /** Longer responses have bytes of their own. */
 const START_BYTES = 16 * 1024;
 const SIZE_BYTES = 4;
-/** A larger size is none: what answers is not Kafka. The alert of a TLS listener would be one of 336 MiB. */
-const RESPONSE_BYTES_MAX = 2 ** 28;
+/** A larger size is none: what answers is not Kafka. */
+const RESPONSE_BYTES_MAX = 2 ** 30;
 
 /**
  * Opens sockets whose `data` are whole responses, each with its size. The system writes a large response to where it

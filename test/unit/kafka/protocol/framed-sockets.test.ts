@@ -53,10 +53,3 @@ test('a socket delivers large responses as one, and closes where something else 
   assert.deepEqual(received, sent);
   assert.match(error.message, /A response of 1213486160 bytes was announced: this is no Kafka broker/);
 });
-
-test('the alert of a TLS listener is no response', () => {
-  const reader = new ResponseReader();
-  const alert = Buffer.from([0x15, 3, 3, 0, 2, 2, 40]);
-  alert.copy(reader.room);
-  assert.throws(() => [...reader.received(alert.length)], /A response of \d+ bytes was announced/);
-});
