@@ -34,13 +34,11 @@ export function isMissingTopic(error: Error): boolean {
   return error instanceof ServiceError && error.code === 'topic-mismatch';
 }
 
-type PlacedValue = Pick<InputRecord, 'value' | 'partition' | 'offset'>;
-
 /**
  * Reads the records that can be read: other programs may write to a topic. Rejects with a ServiceError while a schema
  * cannot be fetched; the records are read again then.
  */
-export async function readEach<T, R extends PlacedValue>(
+export async function readEach<T, R extends Pick<InputRecord, 'value'>>(
   records: readonly R[],
   read: (value: Buffer, record: R) => Promise<T>,
   onUnreadable: (record: R, reason: string) => void = () => {},

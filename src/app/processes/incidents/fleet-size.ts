@@ -16,23 +16,13 @@ const INACCURACY = 1 / 16;
 const SAMPLED = 500;
 const READ_SIDE_BY_SIDE = 16;
 
-interface MeasuredFleet {
-  /** Scores in a millisecond of the newest time. */
-  readonly perMs: number;
-  /** Reads ids of series as they come in that time, by chance, or all of them. */
-  readonly sample: (random: () => number) => Promise<readonly string[]>;
-}
-
 /**
- * Measures a fleet by the scores of its newest `spanMs`; null for an empty topic. The broker is not asked for the
- * offset of a time: markers of transactions have the time of its clock, which is far ahead of the scores of a backlog,
- * and it stops at the first one. Throws a ServiceError.
+ * Measures a fleet by the scores of its newest `spanMs`: how many there are in a millisecond, and ids of their series,
+ * by chance or all; null for an empty topic. The broker is not asked for the offset of a time: markers of transactions
+ * have the time of its clock, which is far ahead of the scores of a backlog, and it stops at the first one. Throws a
+ * ServiceError.
  */
-export async function measureFleet(
-  connection: KafkaConnection,
-  topic: string,
-  spanMs: number,
-): Promise<MeasuredFleet | null> {
+export async function measureFleet(connection: KafkaConnection, topic: string, spanMs: number) {
   const doing = `counting the scores of ${topic}`;
   const kept = (await asAdmin(connection, doing, (admin) => admin.fetchTopicOffsets(topic)))
     .map(({ partition, low, high }) => ({ partition, start: Number(low), offsets: Number(high) - Number(low) }))
@@ -52,7 +42,7 @@ export async function measureFleet(
   const isWhole = longest.length === kept.length && newest.length === sum(counts);
   return {
     perMs: (sum(counts) * sum(kept.map(({ offsets }) => offsets))) / read / spanMs,
-    sample: async (random) => {
+    sample: async (random: () => number) => {
       if (isWhole) return newest.flatMap(({ key }) => key?.toString() ?? []);
       const ranges = kept.map(({ partition, start, offsets }): PartitionRange => {
         return { topic, partition, from: start + offsets * (1 - sum(counts) / read), end: start + offsets };
@@ -103,20 +93,29 @@ async function countSince(
 ): Promise<number> {
   const counted = tail.filter(({ timestampMs }) => timestampMs >= sinceMs).length;
   if (tail.length < COUNTED || newestOf(tail.slice(0, READ_AT_ONCE)) < sinceMs) return counted;
-  const [{ partition, offset: first }, last] = [tail[0], tail.at(-1)!];
-  const isNew = (from: number) => timeAt(cluster, { topic, partition, from, end: first }).then((ms) => ms >= sinceMs);
+  const [{ partition, offset: first }, { offset: last }] = [tail[0], tail.at(-1)!];
+  const isNew = async (from: number) => (await timeAt(cluster, { topic, partition, from, end: first })) >= sinceMs;
+  return countNew({ start, first, last }, isNew);
+}
+
+/** Returns nearly how many offsets up to `last` are new, searching those from `start` to `first`. */
+export async function countNew(
+  { start, first, last }: { readonly start: number; readonly first: number; readonly last: number },
+  isNew: (offset: number) => Promise<boolean>,
+): Promise<number> {
   let [older, newer] = [Math.max(start, first - COUNTED), first];
   while (older > start && (await isNew(older))) {
     newer = older;
     older = Math.max(start, first - 4 * (first - older));
   }
-  if (older === start && (await isNew(start))) return last.offset - start + 1;
-  while (newer - older > INACCURACY * (last.offset - newer)) {
-    const middle = (older + newer) >> 1;
+  if (older === start && (await isNew(start))) return last - start + 1;
+  while (newer - older > INACCURACY * (last - newer)) {
+    // Offsets are larger than what bitwise operators take.
+    const middle = Math.floor((older + newer) / 2);
     if (await isNew(middle)) newer = middle;
     else older = middle;
   }
-  return last.offset - newer + 1;
+  return last - newer + 1;
 }
 
 /** Newest time of some records from an offset on. Markers and aborted records have offsets, too. */
