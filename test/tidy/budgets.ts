@@ -39,8 +39,6 @@ const ROOMS_MAX = 24;
 const FLOORS_MAX = 10;
 
 const FILES_MAX = 15;
-/** Folders with more source files. Later changes lower and remove them. */
-const LARGER_FOLDERS: Readonly<Record<string, number>> = {};
 
 const beyond = (what: string, count: number, most: number) =>
   count <= most ? [] : [`${what}: ${count} of at most ${most}; remove as much, or raise it in test/tidy/budgets.ts`];
@@ -88,10 +86,7 @@ test(`no folder of test/fixture has more than ${FILES_MAX} files`, () => {
   none(folders.flatMap(([folder, files]) => beyond(`files in ${folder}`, files.length, FILES_MAX)));
 });
 
-test(`no folder of src has more than ${FILES_MAX} source files, except those that are listed`, () => {
+test(`no folder of src has more than ${FILES_MAX} source files`, () => {
   const folders = Map.groupBy(sources.keys(), (path) => posix.dirname(path).slice('src/'.length));
-  const most = (folder: string) => LARGER_FOLDERS[folder] ?? FILES_MAX;
-  none([...folders].flatMap(([folder, files]) => beyond(`source files in ${folder}`, files.length, most(folder))));
-  const done = Object.keys(LARGER_FOLDERS).filter((folder) => (folders.get(folder)?.length ?? 0) <= FILES_MAX);
-  none(done.map((folder) => `${folder} is small enough: remove it from LARGER_FOLDERS`));
+  none([...folders].flatMap(([folder, files]) => beyond(`source files in ${folder}`, files.length, FILES_MAX)));
 });
